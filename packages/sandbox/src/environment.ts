@@ -24,17 +24,17 @@ export function environmentOf(
     ...credentialsOf('WEBLINK', weblink),
     ...(caFile !== undefined && { NODE_EXTRA_CA_CERTS: caFile }),
     ...(control !== undefined && { CONTROL: control.origin, TOKEN: control.token }),
-    ...pastProxy(),
+    ...pastProxy(new URL(authUrl).hostname),
   }
 }
 
 /** Returns what keeps calls to this machine away from a proxy, which could not reach it; nothing where there is none. */
-function pastProxy(): Record<string, string> {
+function pastProxy(host: string): Record<string, string> {
   const { env } = process
   const proxies = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy']
   if (!proxies.some((name) => env[name])) return {}
   // some programs read only the one, some only the other
-  const all = [env['NO_PROXY'], env['no_proxy'], 'localhost,127.0.0.1,::1'].filter(Boolean).join(',')
+  const all = [env['NO_PROXY'], env['no_proxy'], 'localhost,127.0.0.1,::1', host].filter(Boolean).join(',')
   const list = [...new Set(all.split(/[,\s]+/).filter(Boolean))].join(',')
   return { NO_PROXY: list, no_proxy: list }
 }

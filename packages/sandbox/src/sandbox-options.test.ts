@@ -15,6 +15,7 @@ test('every option has a default', () => {
     port: undefined,
     caFile: undefined,
     journalSize: 10_000,
+    place: { address: '127.0.0.1', name: '127.0.0.1', names: ['localhost', '127.0.0.1', '::1'] },
   })
 })
 
@@ -32,7 +33,11 @@ test('what is allowed comes through', () => {
     caFile: 'ca.pem',
     journalSize: 1,
   }
-  expect(checkOptions(options)).toEqual(options)
+  const names = ['localhost', '127.0.0.1', '::1', 'sandbox', '10.1.2.3']
+  expect(checkOptions({ ...options, host: '10.1.2.3', hostname: 'sandbox' })).toEqual({
+    ...options,
+    place: { address: '10.1.2.3', name: 'sandbox', names },
+  })
 })
 
 const limits = (limit: unknown): unknown => ({ ratePolicies: { weblink: { limits: [limit] } } })
@@ -40,7 +45,7 @@ const limits = (limit: unknown): unknown => ({ ratePolicies: { weblink: { limits
 test.each<[unknown, string]>([
   [
     null,
-    '"options" must be an object with no keys except tokenLifetime, records, ratePolicies, issuers, delays, seed, control, controlToken, port, caFile, journalSize, not null',
+    '"options" must be an object with no keys except tokenLifetime, records, ratePolicies, issuers, delays, seed, control, controlToken, port, caFile, host, hostname, journalSize, not null',
   ],
   [{ tokenLifeTime: 1 }, '"options" must be an object with no keys except tokenLifetime, records'],
   [{ tokenLifetime: 0 }, '"tokenLifetime" must be a number from 1 to 31536000000, not 0'],

@@ -1,3 +1,5 @@
+import { isIP } from 'node:net'
+
 import * as v from 'valibot'
 
 import { check, number, object, optional, text, trueOrFalse, wholeNumber, type Allowed } from './allowed.ts'
@@ -5,6 +7,7 @@ import { ratePolicy, type StrictRatePolicy } from './api/strict-rate.ts'
 import { issuerSettings, type IssuerSettings } from './issuer/issuer-settings.ts'
 import { delayRange, type DelayRange } from './faults/latency.ts'
 import type { Realm } from './realm.ts'
+import { placeOf, type Place } from './server/place.ts'
 
 export interface SandboxOptions {
   /**
@@ -49,8 +52,21 @@ export interface SandboxOptions {
    */
   port?: number
   /**
+   * The address on which all servers listen. Another one than 127.0.0.1, such as `0.0.0.0` in a container, lets other
+   * machines in: HTTP control is plain HTTP.
+   *
+   * @defaultValue '127.0.0.1'
+   */
+  host?: string
+  /**
+   * The name or address by which clients reach the sandbox, in its URLs and in its certificate, such as the service's
+   * name in docker compose. Default: `host`, or 127.0.0.1 if that is every address.
+   */
+  hostname?: string
+  /**
    * File to which the sandbox's CA certificate is written (PEM), followed by those in this process's
-   * NODE_EXTRA_CA_CERTS file; `close()` removes it.
+   * NODE_EXTRA_CA_CERTS file; `close()` removes it. Until then this process trusts the CA, too, so that tests which run
+   * in it reach the sandbox.
    */
   caFile?: string
   /**
@@ -74,11 +90,14 @@ export interface CheckedOptions {
   port: number | undefined
   caFile: string | undefined
   journalSize: number
+  place: Place
 }
 
 /** How long a token may live, in milliseconds. */
 export const lifetime: Allowed<number> = number({ min: 1, max: 31_536_000_000 })
 
+const address = 'an IP address, such as 127.0.0.1 or 0.0.0.0'
+const name = 'a host name or an IP address, such as sandbox'
 const tokenText = 'a string of 16 characters or more that an Authorization header can carry'
 
 const sandboxOptions: Allowed<SandboxOptions> = object<SandboxOptions>({
@@ -97,6 +116,18 @@ const sandboxOptions: Allowed<SandboxOptions> = object<SandboxOptions>({
   controlToken: optional(v.pipe(v.string(tokenText), v.regex(/^[\w.~+/-]{16,}=*$/, tokenText))),
   port: optional(wholeNumber({ min: 1, max: 65_531 })),
   caFile: optional(text),
+  host: optional(
+    v.pipe(
+      v.string(address),
+      v.check((given) => isIP(given) > 0, address),
+    ),
+  ),
+  hostname: optional(
+    v.pipe(
+      v.string(name),
+      v.check((given) => isIP(given) > 0 || /^(?!-)[a-z\d-]+(?:\.[a-z\d-]+)*$/i.test(given), name),
+    ),
+  ),
   journalSize: optional(wholeNumber({ min: 1, max: 1_000_000 })),
 })
 
@@ -121,5 +152,6 @@ export function checkOptions(given: SandboxOptions): CheckedOptions {
     port,
     caFile,
     journalSize,
+    place: placeOf(options),
   }
 }

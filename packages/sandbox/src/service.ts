@@ -37,12 +37,12 @@ export interface Service {
 export const now = (): number => performance.now()
 
 export async function startService(
-  { tokenLifetime, records, ratePolicies, issuers: settings, delays, seed, port }: CheckedOptions,
+  { tokenLifetime, records, ratePolicies, issuers: settings, delays, seed, port, place }: CheckedOptions,
   witness: Witness,
 ): Promise<Service> {
-  const certificates = await makeCertificates()
+  const certificates = await makeCertificates(place.names)
   const open = (offset: number): Promise<LoopbackServer> =>
-    openLoopbackServer(certificates, port === undefined ? undefined : port + offset)
+    openLoopbackServer(certificates, place, port === undefined ? undefined : port + offset)
   const servers = await Promise.all([1, 2, 3, 4].map((offset) => open(offset)))
   const [authServer, weblinkAuthServer, apiServer, weblinkServer] = servers as [
     LoopbackServer,
@@ -79,7 +79,8 @@ export async function startService(
       realm,
       origin: server.origin,
       settings: { ...service[realm], ...settings[realm] },
-      tokenFormat: service[realm].tokenFormat,
+      // claims are those of a JWT
+      tokenFormat: settings[realm]?.claims === undefined ? service[realm].tokenFormat : 'jwt',
       registration: createClientRegistration(realm),
       ledger: createTokenLedger(tokenLifetime, now, realm),
       now,

@@ -10,7 +10,7 @@ import { createJournal } from './journal/journal.ts'
 import { createWitness } from './verdict/witness.ts'
 import { perRealm, type Realm } from './realm.ts'
 import { checkOptions, type SandboxOptions } from './sandbox-options.ts'
-import { trustedBefore } from './server/trusted-before.ts'
+import { trustedBefore, trustInThisProcess } from './server/trusted-before.ts'
 import { now, startService } from './service.ts'
 
 /** The whole service on this machine: two issuers and two APIs, each on an HTTPS origin of its own. */
@@ -43,7 +43,7 @@ export interface Sandbox extends AsyncDisposable {
 }
 
 /**
- * Starts the service on 127.0.0.1, on free ports by default, and returns it once it accepts requests.
+ * Starts the service, on free ports of 127.0.0.1 by default, and returns it once it accepts requests.
  *
  * @throws TypeError if an option is wrong, naming it, what is allowed and what was given.
  * @example
@@ -54,14 +54,14 @@ export interface Sandbox extends AsyncDisposable {
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const checked = checkOptions(options)
-  const { port, controlToken = randomToken() } = checked
+  const { port, place, controlToken = randomToken() } = checked
   // the child that gets this path may run in another folder
   const caFile = checked.caFile === undefined ? undefined : resolve(checked.caFile)
   const journal = createJournal(checked.journalSize)
   const witness = createWitness(journal)
   const service = await startService(checked, witness)
   const { urls, ca, issuers, apis } = service
-  const closing = [() => service.close()]
+  const closing: (() => unknown)[] = [() => service.close()]
 
   let closed: Promise<unknown> | undefined
   const close = async (): Promise<void> => {
@@ -70,22 +70,26 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     await closed
   }
   try {
-    let place: ControlPlace | undefined
-    const environment = () => environmentOf(urls, issuers, caFile, place)
+    let controlPlace: ControlPlace | undefined
+    const environment = () => environmentOf(urls, issuers, caFile, controlPlace)
     const control = createControl({ issuers, apis, journal, judge: witness.judge, environment, now })
-    if (caFile !== undefined) writeCa(caFile, ca + trustedBefore())
+    if (caFile !== undefined) {
+      writeCa(caFile, ca + trustedBefore())
+      closing.push(trustInThisProcess(ca))
+    }
     const http = checked.control
       ? await serveControl({
           control,
           listen: (listener) => journal.listen(listener),
           token: controlToken,
           ca,
+          place,
           port,
         })
       : undefined
     if (http !== undefined) {
       closing.push(() => http.close())
-      place = { origin: http.origin, token: controlToken }
+      controlPlace = { origin: http.origin, token: controlToken }
     }
 
     return {

@@ -46,6 +46,9 @@ interface Given {
   delays?: string
   seed?: string
   port?: string
+  host?: string
+  hostname?: string
+  claims?: string[]
   envFile?: string
   scenario?: string
   report?: string
@@ -85,6 +88,9 @@ function createProgram(): Command {
       '--port <number>',
       `first of five ports in a row, which must all be free (default: ${defaultPort}, or a free port for each that is taken)`,
     )
+    .option('--host <address>', 'address to listen on, such as 0.0.0.0 in a container (default: 127.0.0.1)')
+    .option('--hostname <name>', 'name of the sandbox in its URLs and its certificate, such as sandbox')
+    .option('--claims <issuer=json>', 'claims of its access tokens, which are JWTs then; repeatable', collect)
     .option(
       '--authentication <issuer=method>',
       'client_secret_post, client_secret_basic or private_key_jwt; repeatable',
@@ -188,6 +194,8 @@ function sandboxOptions(given: Given, problems: string[]): SandboxOptions {
   if (delays !== undefined) options.delays = delays
   if (seed !== undefined) options.seed = seed
   if (port !== undefined) options.port = port
+  if (given.host !== undefined) options.host = given.host
+  if (given.hostname !== undefined) options.hostname = given.hostname
   const issuers = issuerSettings(given, problems)
   if (Object.keys(issuers).length > 0) options.issuers = issuers
   const ratePolicies: Partial<Record<Realm, StrictRatePolicy>> = {}
@@ -200,7 +208,11 @@ function sandboxOptions(given: Given, problems: string[]): SandboxOptions {
   return { ...options, ratePolicies }
 }
 
-const ofIssuers = { authentication: 'clientAuthentication', scope: 'scope', tokenPath: 'tokenPath' } as const
+const ofIssuers = {
+  authentication: 'clientAuthentication',
+  scope: 'scope',
+  tokenPath: 'tokenPath',
+} as const
 
 /** Returns the settings of the issuers; their values are checked by the sandbox. */
 function issuerSettings(given: Given, problems: string[]): Partial<Record<Realm, IssuerSettings>> {
@@ -215,8 +227,25 @@ function issuerSettings(given: Given, problems: string[]): Partial<Record<Realm,
         problems.push(`${flagOf(option)} must begin with general= or weblink=, not ${text}`)
       else set(realm, { [setting]: value })
     }
+  for (const text of given.claims ?? []) {
+    const [name, value = ''] = text.split(/=(.*)/s)
+    const realm = realms.find((each) => each === name)
+    const claims = objectIn(value)
+    if (realm === undefined || claims === undefined)
+      problems.push(`--claims must be like general={"roles":["admin"]}, not ${text}`)
+    else set(realm, { claims })
+  }
   if (given.metadata) for (const realm of realms) set(realm, { metadata: true })
   return issuers
+}
+
+function objectIn(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** Returns a problem of the sandbox's options in the words of the command: `--authentication general=`. */
@@ -224,7 +253,7 @@ export function inOptionWords(problem: string): string {
   return Object.entries(ofIssuers).reduce(
     (text, [option, setting]) =>
       text.replace(new RegExp(`^"issuers\\.(\\w+)\\.${setting}"`), `${flagOf(option)} $1=`),
-    problem,
+    problem.replace(/^"(host|hostname)"/, '--$1'),
   )
 }
 

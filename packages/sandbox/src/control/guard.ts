@@ -4,7 +4,8 @@ import { RefusedRequest } from './problem-details.ts'
 
 /** What HTTP control needs to refuse requests from other web pages. */
 export interface Guard {
-  port: number
+  /** Names and addresses of the sandbox, with the port. */
+  hosts: readonly string[]
   token: string
 }
 
@@ -13,8 +14,7 @@ export interface Guard {
  *
  * @throws RefusedRequest 421 for a wrong `Host`, 403 for a wrong `Origin`.
  */
-export function refuseStrangers(headers: Headers, { port }: Guard): void {
-  const hosts = [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`]
+export function refuseStrangers(headers: Headers, { hosts }: Guard): void {
   const host = headers.get('host') ?? ''
   if (!hosts.includes(host)) {
     throw new RefusedRequest(421, `The Host header must be ${hosts.join(' or ')}`)

@@ -7,6 +7,7 @@ import { methodNotAllowed } from 'hono/method-not-allowed'
 
 import { check, object, optional, wholeNumber } from '../allowed.ts'
 import { connectionsOf, listen } from '../server/loopback-server.ts'
+import { hostIn, type Place } from '../server/place.ts'
 import { consoleFolder, createConsoleFiles } from './console-files.ts'
 import { definitions, type ControlName } from './definitions.ts'
 import { eventStream, type EventSource } from './events.ts'
@@ -21,6 +22,7 @@ export interface HttpControlOptions extends EventSource {
   token: string
   /** Certificate of the sandbox's authority, PEM. */
   ca: string
+  place: Place
   port: number | undefined
 }
 
@@ -36,12 +38,12 @@ export interface HttpControl {
  * trust the authority of the sandbox.
  */
 export async function startHttpControl(options: HttpControlOptions): Promise<HttpControl> {
-  const { control, listen: hear, token, ca } = options
+  const { control, listen: hear, token, ca, place } = options
   const server = createServer()
   const cutConnections = connectionsOf(server)
-  const port = await listen(server, options.port)
-  const origin = `http://127.0.0.1:${port}`
-  const guard = { port, token }
+  const port = await listen(server, place, options.port)
+  const origin = `http://${hostIn(place.name)}:${port}`
+  const guard = { hosts: place.names.map((name) => `${hostIn(name)}:${port}`), token }
 
   const app = new Hono()
   app.onError((error) => problemDetails(error))

@@ -86,6 +86,7 @@ test.each(['oauth-authorization-server', 'openid-configuration'])(
     expect(json).toEqual({
       issuer: sandbox.authUrl,
       token_endpoint: `${sandbox.authUrl}/public/security/v1/token`,
+      jwks_uri: `${sandbox.authUrl}/jwks`,
       token_endpoint_auth_methods_supported: ['private_key_jwt'],
       token_endpoint_auth_signing_alg_values_supported: ['ES256'],
       grant_types_supported: ['client_credentials'],

@@ -37,10 +37,23 @@ export interface IssuerSettings {
   scope?: string
   /** Path of the token endpoint, such as `/oauth2/token`. Default: the service's own. */
   tokenPath?: string
+  /**
+   * Claims of the access tokens beside the issuer's own, such as `roles` or another `aud`. The tokens are then JWTs, and
+   * the issuer publishes the key for them at `/jwks`, as it does with `metadata`. Default: none.
+   */
+  claims?: Readonly<Record<string, unknown>>
 }
 
 const path = 'a path such as /oauth2/token'
 const scopes = 'scopes separated by single spaces'
+/** What the sandbox itself knows a token by. */
+const ownClaims = ['iss', 'iat', 'exp', 'jti']
+const claims = `an object of claims, without ${ownClaims.join(', ')}`
+const areClaims = (given: unknown): boolean =>
+  typeof given === 'object' &&
+  given !== null &&
+  !Array.isArray(given) &&
+  !ownClaims.some((claim) => claim in given)
 const besideKeys =
   "false if clientAuthentication is 'private_key_jwt': workload identity needs a method that uses a secret"
 
@@ -59,6 +72,7 @@ export const issuerSettings: Allowed<Partial<Record<Realm, IssuerSettings>>> = o
           // RFC 6749 §3.3
           scope: optional(v.pipe(v.string(scopes), v.regex(/^(?:[!#-[\]-~]+(?: [!#-[\]-~]+)*)?$/, scopes))),
           tokenPath: optional(v.pipe(v.string(path), v.regex(/^(?:\/[\w.~-]+)+$/, path))),
+          claims: optional(v.custom<Readonly<Record<string, unknown>>>(areClaims, claims)),
         }),
         v.rawCheck(({ dataset, addIssue }) => {
           const { value, typed } = dataset
@@ -84,6 +98,7 @@ export const service: Readonly<Record<Realm, Required<IssuerSettings> & { tokenF
       metadata: false,
       workloadIdentity: false,
       scope: '',
+      claims: {},
       tokenPath: '/public/security/v1/token',
       tokenFormat: 'jwt',
     },
@@ -92,6 +107,7 @@ export const service: Readonly<Record<Realm, Required<IssuerSettings> & { tokenF
       metadata: false,
       workloadIdentity: false,
       scope: 'WebLinkAPI',
+      claims: {},
       tokenPath: '/IdentityServer/connect/token',
       tokenFormat: 'opaque',
     },

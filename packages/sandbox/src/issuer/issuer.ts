@@ -13,7 +13,7 @@ import type { ServerClock } from '../server/server-clock.ts'
 import type { ClientRegistration } from './client-registration.ts'
 import { createCluster, type Cluster } from './cluster.ts'
 import type { IssuerSettings } from './issuer-settings.ts'
-import { metadataOf, metadataPaths } from './metadata.ts'
+import { jwksPath, metadataOf, metadataPaths } from './metadata.ts'
 import { createOAuthServer, type OAuthServer } from './oauth-server.ts'
 import type { TokenLedger } from './token-ledger.ts'
 import { judgeTokenRequest } from './token-request.ts'
@@ -117,7 +117,7 @@ export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
     const fault = faults.take()
     const met = await meetFault(request, response, fault)
     if (met !== undefined) return met
-    send(response, json(metadataOf(origin, settings)))
+    send(response, json(metadataOf(origin, settings, options.tokenFormat === 'jwt')))
     return fault === 'cut-body' ? cutOutcome : { decision: 'answered', reason: "the issuer's metadata" }
   }
 
@@ -173,6 +173,11 @@ export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
       if (cluster !== undefined && path === '/cluster/openid/v1/jwks') {
         send(response, json(cluster.jwks()))
         return { decision: 'answered', reason: "the cluster's keys" }
+      }
+      const showsKeys = settings.metadata || Object.keys(settings.claims).length > 0
+      if (path === jwksPath && options.tokenFormat === 'jwt' && showsKeys) {
+        send(response, json(oauth.jwks))
+        return { decision: 'answered', reason: 'the keys for its tokens' }
       }
       if (request.method === 'HEAD') {
         send(response, problem(405, 'A token request is a POST', { allow: 'POST' }))

@@ -4,7 +4,8 @@ export interface JwtReaderOptions {
   publicKey: CryptoKey
   algorithm: string
   issuer: string
-  audience: string
+  /** Any, if it is `undefined`. */
+  audience: string | undefined
 }
 
 /** How many checked tokens are kept. A forgotten one is checked again. */
@@ -31,7 +32,7 @@ export function createJwtReader({
     try {
       const { payload } = await jwtVerify(token, publicKey, {
         algorithms: [algorithm],
-        audience,
+        ...(audience !== undefined && { audience }),
         issuer,
         requiredClaims: ['jti'],
         typ: 'at+jwt',

@@ -6,16 +6,21 @@ export const metadataPaths: readonly string[] = [
   '/.well-known/openid-configuration',
 ]
 
+/** Where the keys for JWT access tokens are. */
+export const jwksPath = '/jwks'
+
 /** Returns the metadata of an issuer (RFC 8414 §2). */
 export function metadataOf(
   origin: string,
   { clientAuthentication, scope, tokenPath, workloadIdentity }: Required<IssuerSettings>,
+  hasJwts: boolean,
 ): Record<string, unknown> {
   const methods =
     workloadIdentity === false ? [clientAuthentication] : [clientAuthentication, 'private_key_jwt']
   return {
     issuer: origin,
     token_endpoint: origin + tokenPath,
+    ...(hasJwts && { jwks_uri: origin + jwksPath }),
     token_endpoint_auth_methods_supported: methods,
     ...(methods.includes('private_key_jwt') && {
       token_endpoint_auth_signing_alg_values_supported: ['ES256'],

@@ -52,6 +52,8 @@ export interface TokenExchange {
 /** One authorization server that grants client credentials (RFC 6749 §4.4). */
 export interface OAuthServer {
   handle(request: IncomingMessage, response: ServerResponse): Promise<TokenExchange>
+  /** The keys with which its tokens are verified (RFC 7517 §5). */
+  readonly jwks: object
   /** Returns the ledger's entry of a token that this server issued, and `undefined` for any other. */
   find(token: string): Promise<LedgerEntry | undefined>
 }
@@ -113,6 +115,7 @@ export async function createOAuthServer(options: OAuthServerOptions): Promise<OA
           const issuedAt = options.epoch() / 1_000
           payload['iat'] = issuedAt
           payload['exp'] = issuedAt + ledger.lifetime / 1_000
+          Object.assign(payload, settings.claims)
         },
       },
     },
@@ -174,10 +177,14 @@ export async function createOAuthServer(options: OAuthServerOptions): Promise<OA
     return { request: resent(request, Buffer.from(form.toString()), { ...basic }), form: asked, ...judged }
   }
 
-  const readJwt = createJwtReader({ publicKey, algorithm, issuer: origin, audience })
+  // an audience of one's own may be any
+  const known = 'aud' in settings.claims ? undefined : audience
+  const readJwt = createJwtReader({ publicKey, algorithm, issuer: origin, audience: known })
+  const publicJwk = { ...(await exportJWK(publicKey)), kid: 'sandbox', alg: algorithm, use: 'sig' }
   // an opaque token is its own id
   const idOf = async (token: string) => (tokenFormat === 'jwt' ? readJwt(token) : token)
   return {
+    jwks: { keys: [publicJwk] },
     async handle(request, response) {
       // oidc-provider would accept client_secret_basic in place of client_secret_post
       if (clientAuthentication === 'client_secret_post' && request.headers.authorization !== undefined) {

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 
 import { generate } from 'selfsigned'
 
+import { alternativeNames, placeOf } from './place.ts'
+
 /** What a TLS server on this machine needs, and what its clients must trust. All PEM, with a newline at the end. */
 export interface Certificates {
   /** Certificate of the authority, made for this sandbox only; its key is thrown away. */
@@ -12,8 +14,8 @@ export interface Certificates {
 
 const ellipticCurve = { keyType: 'ec', algorithm: 'sha256' } as const
 
-/** Makes an authority. Returns its certificate, and a key with the certificate for `localhost`, `127.0.0.1` and `::1`. */
-export async function makeCertificates(): Promise<Certificates> {
+/** Makes an authority. Returns its certificate, and a key with the certificate for these names and addresses. */
+export async function makeCertificates(names: readonly string[] = placeOf({}).names): Promise<Certificates> {
   // a client that trusts two authorities with the same name can take the wrong one
   const name = `Tokenlane sandbox CA ${randomUUID()}`
   const authority = await generate([{ name: 'commonName', value: name }], {
@@ -32,11 +34,7 @@ export async function makeCertificates(): Promise<Certificates> {
       { name: 'extKeyUsage', serverAuth: true },
       {
         name: 'subjectAltName',
-        altNames: [
-          { type: 2, value: 'localhost' },
-          { type: 7, ip: '127.0.0.1' },
-          { type: 7, ip: '::1' },
-        ],
+        altNames: alternativeNames(names),
       },
     ],
   })

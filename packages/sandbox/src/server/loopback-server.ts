@@ -5,11 +5,12 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 
 import type { Certificates } from './certificates.ts'
 import { offeredTls, type OfferedTls } from './client-hello.ts'
+import { hostIn, type Place } from './place.ts'
 
 /** @param openedAt - when the request's connection was opened, by performance.now(). */
 export type Handler = (request: IncomingMessage, response: ServerResponse, openedAt: number) => Promise<void>
 
-/** An HTTPS server on 127.0.0.1. */
+/** An HTTPS server, on 127.0.0.1 unless another address was named. */
 export interface LoopbackServer {
   /** Without a trailing slash, for example `https://127.0.0.1:41234`. */
   origin: string
@@ -24,6 +25,7 @@ const keepAliveTimeout = 120_000
 
 export async function openLoopbackServer(
   { key, cert }: Certificates,
+  place: Place,
   port: number | undefined,
 ): Promise<LoopbackServer> {
   const https = createHttpsServer({ key, cert, minVersion: 'TLSv1.2', keepAliveTimeout })
@@ -50,7 +52,7 @@ export async function openLoopbackServer(
   const cutConnections = connectionsOf(server)
 
   return {
-    origin: `https://127.0.0.1:${await listen(server, port)}`,
+    origin: `https://${hostIn(place.name)}:${await listen(server, place, port)}`,
     serve(handler, onOldTls) {
       notice = onOldTls
       https.on('request', (request, response) => {
@@ -68,15 +70,15 @@ export async function openLoopbackServer(
   }
 }
 
-/** Listens on 127.0.0.1 and returns the port: the given one if it is free, otherwise any free one. */
-export async function listen(server: Server, port = 0): Promise<number> {
+/** Listens and returns the port: the given one if it is free, otherwise any free one. */
+export async function listen(server: Server, place: Pick<Place, 'address'>, port = 0): Promise<number> {
   try {
-    server.listen(port, '127.0.0.1')
+    server.listen(port, place.address)
     await once(server, 'listening')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (port === 0 || (code !== 'EADDRINUSE' && code !== 'EACCES')) throw error
-    return listen(server)
+    return listen(server, place)
   }
   return (server.address() as AddressInfo).port
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import tls from 'node:tls'
 
 const certificate = /-----BEGIN ((?:TRUSTED |X509 )?CERTIFICATE)-----[^]+?-----END \1-----/g
 
@@ -14,4 +15,16 @@ export function trustedBefore(file: string | undefined = process.env['NODE_EXTRA
   } catch {
     return ''
   }
+}
+
+/**
+ * Lets this process trust an authority (PEM), where the runtime can change that after its start. The function that is returned
+ * ends it.
+ */
+export function trustInThisProcess(ca: string): () => void {
+  // Bun and Deno have neither function
+  const { getCACertificates: trusted, setDefaultCACertificates: trust } = tls as Partial<typeof tls>
+  if (trusted === undefined || trust === undefined) return () => {}
+  trust([...trusted('default'), ca])
+  return () => trust(trusted('default').filter((one) => one.trim() !== ca.trim()))
 }
