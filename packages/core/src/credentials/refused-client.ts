@@ -13,7 +13,7 @@ export function memoryOf(refusals: number, isStart: boolean): number {
 }
 
 /** Returns how long a refusal is remembered, in milliseconds: less where it says so itself. */
-export function refusalSpan({ retryAfter }: TokenlaneError, memory = refusalMemory): number {
+export function refusalSpan({ retryAfter }: TokenlaneError, memory: number = refusalMemory): number {
   return Math.min(refusalMemory, retryAfter ?? memory)
 }
 
