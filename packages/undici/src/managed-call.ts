@@ -18,7 +18,7 @@ import { withToken } from './headers.ts'
 import { refuseOldTls } from './tls.ts'
 import { UnwantedBody } from './unwanted-body.ts'
 
-const { AsyncLocalStorage } = process.getBuiltinModule('node:async_hooks')
+const { AsyncResource } = process.getBuiltinModule('node:async_hooks')
 
 export interface ManagedCallOptions {
   readonly api: Api
@@ -46,7 +46,7 @@ export class ManagedCall implements Handler {
   readonly #wait = new AbortController()
   readonly #controller = new CallController((reason) => this.#wait.abort(reason))
   /** Runs in the caller's async context what a response sets off, which comes in that of its connection. */
-  readonly #inContext = AsyncLocalStorage.snapshot()
+  readonly #caller = new AsyncResource('TokenlaneCall')
   /** Whether the caller's handler knows of its request, and undici of the current attempt. */
   #isStarted = false
   #isAttemptStarted = false
@@ -234,7 +234,7 @@ export class ManagedCall implements Handler {
     this.#controller.lead(undefined)
     // a stream that held nothing, as that of a `pipeline` without a body
     if (!isReplayable(this.#options.body)) this.#options = { ...this.#options, body: null }
-    this.#inContext(() => this.#sendAfter(pass.next()))
+    this.#caller.runInAsyncScope(() => this.#sendAfter(pass.next()))
   }
 
   #fail(attempt: Controller | null, error: unknown): void {
