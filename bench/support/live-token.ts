@@ -26,6 +26,7 @@ export async function openHotPath(
     proofs: [secretInForm],
     scope: undefined,
     tokenTypes: undefined,
+    headers: {},
     parameters: [],
     fetch,
     beforeRequest: () => {},

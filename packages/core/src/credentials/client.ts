@@ -1,5 +1,5 @@
 import { isText } from '../foreign-text.ts'
-import { shape } from '../options/check.ts'
+import { own, shape } from '../options/check.ts'
 import type { ClientAuthenticationMethod, ClientCredentials, CredentialsContext } from './credentials.ts'
 
 /** What is wrong with a field of given credentials, without quoting it. */
@@ -77,8 +77,7 @@ export function markOf({ needed }: Fields): string {
 }
 
 export function kindOf<T extends Fields>(credentials: object, kinds: OneOrMore<T>): T {
-  const held = credentials as Readonly<Record<string, unknown>>
-  return kinds.find((kind) => held[markOf(kind)] !== undefined) ?? kinds[0]
+  return kinds.find((kind) => own(credentials, markOf(kind)) !== undefined) ?? kinds[0]
 }
 
 /** Returns the client in `value`, which may hold more, or all that is wrong with it. */
@@ -90,14 +89,16 @@ export function readClient(
   const read: Record<string, unknown> = {}
   const faults: CredentialsFault[] = []
   for (const [field, check] of Object.entries({ clientId: text, ...needed, ...optional })) {
-    const given = value[field]
+    const given = own(value, field)
     if (given === undefined && field in optional) continue
     const fault = check(given, value)
     if (fault !== undefined) faults.push({ field, ...fault })
     read[field] = given
   }
   if (faults.length > 0) return { faults }
-  return { client: Object.freeze(clientOf?.(read) ?? read) as ClientCredentials }
+  // what it lacks must not come from a polluted Object.prototype
+  const client = { __proto__: null, ...(clientOf?.(read) ?? read) }
+  return { client: Object.freeze(client) as unknown as ClientCredentials }
 }
 
 /** Returns what a client may be, for a message. */
@@ -108,4 +109,18 @@ export function clientWith(kinds: TextKinds): string {
 /** Returns what tells clients and their proofs apart: text that holds the secret, and of assertions only their file. */
 export function keyOf(client: ClientCredentials): string {
   return JSON.stringify({ ...client, secretIssuedAt: undefined })
+}
+
+/** Returns what a refusal of each client is remembered by: a replaced file is another proof, and so is a second function. */
+export function proofKeysOf(clients: readonly ClientCredentials[]): ReadonlyMap<ClientCredentials, string> {
+  const times = new Map<string, number>()
+  return new Map(
+    clients.map((client) => {
+      const { assertion } = client as { readonly assertion?: { readonly version?: () => string } }
+      const key = `${keyOf(client)} ${assertion?.version?.() ?? ''}`
+      const nth = (times.get(key) ?? 0) + 1
+      times.set(key, nth)
+      return [client, `${key} ${nth}`]
+    }),
+  )
 }

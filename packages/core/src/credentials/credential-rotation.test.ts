@@ -1,6 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { acceptOnly, client, fakeService, refusal, secretsOf } from '../../test/fake-issuer.ts'
-import { type Credentials, type CredentialsContext, TokenlaneError } from '../index.ts'
+import {
+  createTokenManager,
+  type Credentials,
+  type CredentialsContext,
+  oauthIssuer,
+  TokenlaneError,
+} from '../index.ts'
 
 const day = 86_400_000
 const now = Date.UTC(2026, 10, 21)
@@ -165,6 +171,29 @@ async function askingFor(
   }
   return times
 }
+
+test('of two assertion functions of one client the second is tried when the first is refused', async () => {
+  const sent: (string | null)[] = []
+  const tokens = createTokenManager({
+    issuers: {
+      general: oauthIssuer({
+        tokenEndpoint: 'https://auth.example.com/token',
+        credentials: ['a', 'b'].map((assertion) => ({
+          clientId: 'client-1',
+          assertion: () => assertion,
+          assertionType: 'urn:example:opaque',
+        })),
+      }),
+    },
+    apis: [],
+    fetch: async (_url, { body }) => {
+      sent.push(body.get('client_assertion'))
+      return sent.at(-1) === 'b' ? Response.json({ access_token: 't', expires_in: 60 }) : refusal()
+    },
+  })
+  await expect(tokens.getToken('general')).resolves.toMatchObject({ value: 't' })
+  expect(sent).toEqual(['a', 'b'])
+})
 
 test('a secret that not all replicas know after a rotation is tried again within 2 s, then after 30 s', async () => {
   const service = fakeService({ credentials: () => client })

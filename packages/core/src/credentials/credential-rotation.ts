@@ -3,7 +3,7 @@ import type { Emit, RenewalReason } from '../events.ts'
 import { withTimeLimit } from '../time/countdown.ts'
 import { askProvider } from './ask-provider.ts'
 import type { CheckedCredentials } from './check-credentials.ts'
-import { type CredentialsKinds, keyOf } from './client.ts'
+import { type CredentialsKinds, keyOf, proofKeysOf } from './client.ts'
 import { type ClientCredentials, type CredentialsContext } from './credentials.ts'
 import { isRefusal, mayBeAboutClient, memoryOf, refusalMemory, refusalSpan } from './refused-client.ts'
 import { secretExpiry, type SecretLifetime } from './secret-expiry.ts'
@@ -49,9 +49,9 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
     return withTimeLimit(timeLimit, (signal) => askProvider(provider, issuer, proofs, { reason, signal }))
   }
 
-  function worked(client: ClientCredentials): void {
+  function worked(client: ClientCredentials, proofKey: string): void {
     const key = keyOf(client)
-    refused.delete(key)
+    refused.delete(proofKey)
     expiry.watch(client)
     const rotated = working !== undefined && working !== key
     working = key
@@ -99,17 +99,18 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
         if (provider !== undefined) expiry.watch(list[0])
         const forgotten = performance.now() - 2 * refusalMemory
         for (const [key, { at }] of refused) if (at <= forgotten) refused.delete(key)
-        const given = new Set(clients.map(keyOf))
+        const keys = proofKeysOf(clients)
+        const given = new Set(keys.values())
         const recent = performance.now() - refusalMemory
         const replaced = [...refused].filter(([key, { at }]) => !given.has(key) && at > recent)
         if (replaced.length >= mostReplaced) break
         for (const client of list) {
-          const key = keyOf(client)
+          const key = keys.get(client) as string
           if (isRefused(key)) continue
           const memory = memoryFor(key)
           try {
             const answer = await request(client, memory)
-            worked(client)
+            worked(client, key)
             return answer
           } catch (error) {
             // the issuer was not asked: another client may have what it proves itself with
@@ -133,7 +134,7 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
     /** Returns what the issuer said to a client last, `undefined` if it was not asked with it. */
     outcomeOf(client: ClientCredentials): 'accepted' | 'refused' | undefined {
       if (keyOf(client) === working) return 'accepted'
-      return isRefused(keyOf(client)) ? 'refused' : undefined
+      return isRefused(proofKeysOf([client]).get(client) as string) ? 'refused' : undefined
     },
   }
 }

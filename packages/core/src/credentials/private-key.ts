@@ -83,7 +83,8 @@ function pairIn({ certificate, privateKey, ...others }: Readonly<Record<string, 
 
 /** In JSON and .env files, a line break of PEM text may be a backslash and an n. */
 function withLineBreaks(pem: unknown): unknown {
-  return isText(pem) ? pem.replaceAll('\\n', '\n') : pem
+  // or two of them, where it was escaped twice
+  return isText(pem) ? pem.replaceAll(/\\+n/g, '\n') : pem
 }
 
 /** Numbers the keys that are objects: no text of theirs tells them apart. */

@@ -1,5 +1,9 @@
+import { isTokenlaneError } from '../errors.ts'
 import { builtinModule } from '../runtime/builtin-module.ts'
 import { type AssertionProvider, unreadable } from './credentials.ts'
+
+/** A secret, a key or an assertion has a few KiB; reading much more would hold up the process. */
+const largest = 1_048_576
 
 /** Returns the text of a file without the white space around it; throws for a file without text. */
 export function textIn(path: string): string {
@@ -12,7 +16,10 @@ export function textIn(path: string): string {
 export function textIfThere(path: string): string | undefined {
   const fs = builtinModule('node:fs') as typeof import('node:fs') | undefined
   if (fs === undefined) throw unreadable(`the file ${path} cannot be read: this runtime has no \`node:fs\``)
-  return ifThere(() => fs.readFileSync(path, 'utf8').trim(), `the file ${path}`)
+  return ifThere(() => {
+    if (fs.statSync(path).size > largest) throw unreadable(`the file ${path} has more than 1 MiB`)
+    return fs.readFileSync(path, 'utf8').trim()
+  }, `the file ${path}`)
 }
 
 /** Returns what `look` returns, `undefined` for the codes of the file system that say that nothing is there. */
@@ -20,6 +27,7 @@ export function ifThere<T>(look: () => T, what: string, absent = 'ENOENT'): T | 
   try {
     return look()
   } catch (error) {
+    if (isTokenlaneError(error)) throw error
     const { code = 'unknown error' } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === absent) return undefined
     throw unreadable(`${what} cannot be read (${code})`)
@@ -28,6 +36,21 @@ export function ifThere<T>(look: () => T, what: string, absent = 'ENOENT'): T | 
 
 /** Returns an assertion that is read from a file at every token request: nothing of it is kept. */
 export function assertionFile(path: string): AssertionProvider {
-  // `toJSON` tells two files of one client apart
-  return Object.assign(() => textIn(path), { readsFrom: () => path, toJSON: () => path })
+  // `toJSON` tells two files of one client apart, `version` a file from what replaced it
+  return Object.assign(() => textIn(path), {
+    readsFrom: () => path,
+    toJSON: () => path,
+    version: () => versionOf(path),
+  })
+}
+
+/** Returns what differs once a file was replaced, without reading it; empty where that cannot be said. */
+function versionOf(path: string): string {
+  try {
+    const fs = builtinModule('node:fs') as typeof import('node:fs')
+    const { mtimeMs, size, ino } = fs.statSync(path)
+    return [mtimeMs, size, ino].join(' ')
+  } catch {
+    return ''
+  }
 }

@@ -29,6 +29,7 @@ type CheckedSettings = ReadAs<
     scope: string | undefined
     tokenTypes: readonly string[] | undefined
     parameters: readonly FormField[]
+    headers: Readonly<Record<string, string>>
     renewBefore: number | undefined
   }
 >
@@ -56,6 +57,7 @@ export function checkIssuer(
     ...settings,
     ...protocol.settings,
     clientAuthentication: readMethod(all, proofs),
+    headers: optional(readHeaders(proofs), {}),
     credentials: (value, credentialsPath) => checkCredentials(value, credentialsPath, proofs),
   } satisfies Description<CheckedSettings>
   const read = object(description as Description<CheckedSettings & UrlOptions>, others)(given, path)
@@ -93,6 +95,29 @@ const readParameters: Reader<readonly FormField[]> = (value, path) => {
       .map((one): FormField => [name, text('a string or an array of strings')(one, fieldPath)])
   })
   return fields(value, path).flatMap(([, repeated]) => repeated)
+}
+
+/** The header fields that the token request sets by itself. */
+const ownHeaders = ['content-type', 'content-length', 'host', 'transfer-encoding', 'connection']
+
+const headerValue = fitting<string>(
+  (value) => isText(value) && /^[\t\x20-\x7e]*$/.test(value),
+  'a non-empty string of one line, in ASCII',
+)
+
+/** Reads the `headers` of an issuer. An `Authorization` is refused where a client may have to prove itself by it. */
+function readHeaders(proofs: ClientProofs): Reader<Readonly<Record<string, string>>> {
+  const isMade = proofs.some(({ method }) => method === 'client_secret_basic')
+  const set = isMade ? [...ownHeaders, 'authorization'] : ownHeaders
+  const fields = record((value, path, name): readonly [string, string] => {
+    const lower = name.toLowerCase()
+    if (set.includes(lower))
+      refuse(path, 'a header that Tokenlane sets', `any header except ${set.join(', ')}`)
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
+      refuse(path, 'no name of a header', 'letters, digits and hyphens')
+    return [lower, headerValue(value, path)]
+  })
+  return (value, path) => Object.fromEntries(fields(value, path).map(([, field]) => field))
 }
 
 /** Reads scopes; blank text would be sent as a scope. */

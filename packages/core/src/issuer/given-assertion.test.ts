@@ -259,6 +259,29 @@ test('a refusal is remembered for the client and its kind of proof, though every
   expect(sent).toHaveLength(4)
 })
 
+test('an assertion file that is replaced right after its refusal is tried at once', async () => {
+  const file = join(folder, 'token')
+  writeFileSync(file, assertion())
+  const { sent, state, obtain } = service(
+    { clientId: 'client-1', assertion: fileAssertion(file) },
+    { answer: refused },
+  )
+  expect(await obtain()).toContain('TOKEN_REQUEST_REFUSED')
+  expect(await obtain()).toContain('TOKEN_REQUEST_REFUSED')
+  expect(sent).toHaveLength(1)
+  state.answer = issued
+  writeFileSync(file, `${assertion()}\n`)
+  expect(await obtain()).toBe('token-1')
+})
+
+test('an assertion file of more than 1 MiB is not read', async () => {
+  const file = join(folder, 'token')
+  writeFileSync(file, Buffer.alloc(1_048_577, 'a'))
+  const { sent, obtain } = service({ clientId: 'client-1', assertion: fileAssertion(file) }, { maxWait: 1 })
+  expect(await obtain()).toContain('has more than 1 MiB')
+  expect(sent).toHaveLength(0)
+})
+
 test('two files of one client are two proofs', async () => {
   const files = ['old', 'new'].map((name) => join(folder, name))
   for (const file of files) writeFileSync(file, assertion())

@@ -126,6 +126,13 @@ export type IssuerOptions = CommonSettings &
      */
     readonly scope?: string | undefined
     /**
+     * Additional headers of the token request, such as the key of an API gateway; never printed. Like the parameters, they
+     * are part of a token's identity.
+     *
+     * @defaultValue none
+     */
+    readonly headers?: Readonly<Record<string, string>> | undefined
+    /**
      * Additional form fields for the token request, such as `audience`, or `resource` (RFC 8707 §2); an array repeats
      * its field. Like the scope, they are part of a token's identity: issuers that differ in them share no tokens.
      *

@@ -33,6 +33,8 @@ export interface TokenEndpoint {
   readonly scope: string | undefined
   /** The names of token types that the issuer may answer with, in lower case; `undefined`: any but a known other one. */
   readonly tokenTypes: readonly string[] | undefined
+  /** Header fields of the token request besides its own, with names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
   /** `scope` and what else the form holds besides grant and client. */
   readonly parameters: readonly FormField[]
   /** The `fetch` to ask with; by default the runtime's at the time of the request. */
@@ -143,8 +145,9 @@ export function knownServer(url: URL): AskedServer {
 }
 
 /** Returns what a token depends on besides its client: no token is shared across a difference. */
-export function identityOf({ url, parameters }: TokenEndpoint): readonly unknown[] {
-  return [url.href, ...parameters.map((parameter) => JSON.stringify(parameter)).toSorted()]
+export function identityOf({ url, parameters, headers }: TokenEndpoint): readonly unknown[] {
+  const fields = [...parameters, ...Object.entries(headers)]
+  return [url.href, ...fields.map((field) => JSON.stringify(field)).toSorted()]
 }
 
 /** Returns what must not be printed, whatever an error or a response holds. */

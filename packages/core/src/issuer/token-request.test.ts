@@ -19,6 +19,7 @@ const endpoint: TokenEndpoint = {
   proofs: [secretInForm],
   scope: undefined,
   tokenTypes: undefined,
+  headers: {},
   parameters: [],
   fetch: undefined,
   beforeRequest: () => {},

@@ -60,7 +60,9 @@ export function askIssuer(endpoint: TokenEndpoint, requestTimeout: number): Clie
 
   async function requestToken(client: ClientCredentials, signal: AbortSignal): Promise<IssuedToken> {
     const proof = kindOf(client, proofs)
-    const common = { issuer, fetch, signal, beforeRequest, secrets: secretsOf(client) }
+    // a header may hold a key
+    const secrets = [...secretsOf(client), ...Object.values(endpoint.headers)]
+    const common = { issuer, fetch, signal, beforeRequest, secrets }
     const ask = async (server: AskedServer): Promise<IssuedToken> => {
       const { url, clock } = server
       const authentication = await proof.prove(client, server, common)
@@ -75,7 +77,8 @@ export function askIssuer(endpoint: TokenEndpoint, requestTimeout: number): Clie
           {
             // the URL was checked: https:, or http: to a loopback host
             [allowInsecureRequests]: true,
-            [customFetch]: send,
+            [customFetch]: (to, init) =>
+              send(to, { ...init, headers: { ...init.headers, ...endpoint.headers } }),
           },
         ),
       )

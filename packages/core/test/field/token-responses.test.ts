@@ -181,6 +181,27 @@ test('scopes of other names that `.default` stands for are not missed (Entra ID)
   expect(events.filter(({ type }) => type === 'scope.narrowed')).toEqual([])
 })
 
+test('the token request has the `headers` of its issuer, and keeps those that it sets', async () => {
+  let seen: Record<string, unknown> = {}
+  answer = (request, response) => {
+    seen = request.headers
+    json(
+      { error: 'invalid_client', error_description: `wrong ${String(request.headers['x-api-key'])}` },
+      401,
+    )(request, response)
+  }
+  const headers = { 'X-API-Key': 'key-of-the-gateway', 'User-Agent': 'orders' }
+  const { outcome } = await ask({ headers })
+  expect(seen).toMatchObject({ 'x-api-key': 'key-of-the-gateway', 'user-agent': 'orders' })
+  expect(seen['content-type']).toContain('application/x-www-form-urlencoded')
+  expect((outcome as { message: string }).message).not.toContain('key-of-the-gateway')
+  for (const wrong of [{ 'content-type': 'a' }, { a: 'b\nc' }, { 'a b': 'c' }, { a: '' }, { Host: 'a' }])
+    await expect(ask({ headers: wrong })).rejects.toMatchObject({ code: 'INVALID_OPTIONS' })
+  await expect(
+    ask({ headers: { Authorization: 'a' }, clientAuthentication: 'client_secret_basic' }),
+  ).rejects.toThrow('a header that Tokenlane sets')
+})
+
 test('a token endpoint may have a query (Azure AD B2C, Apigee)', async () => {
   answer = json({ access_token: 'a', token_type: 'Bearer', expires_in: 60 })
   const tokenEndpoint = `${server.url}/token?p=b2c_1_policy`
