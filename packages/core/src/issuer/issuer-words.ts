@@ -1,3 +1,4 @@
+import { bytesOf } from '../credentials/bytes.ts'
 import { aboutRequest } from '../credentials/refused-client.ts'
 import { isText, printable } from '../foreign-text.ts'
 import type { IssuerResponse } from './issuer-request.ts'
@@ -6,6 +7,8 @@ import type { IssuerResponse } from './issuer-request.ts'
 const fixed = new Set(['grant_type', 'client_assertion_type'])
 /** The fields that a token request proves its client by. */
 const proving = new Set(['client_secret', 'client_assertion', 'authorization'])
+/** How much of a secret, such as a key or an assertion, is compared with what a server says. */
+const longestCompared = 8_192
 /** A part of a secret of this many characters is one too many. */
 const tellingPart = 8
 
@@ -24,8 +27,12 @@ export function descriptionIn(
   const words = [description, detail, title, message].find(isText)
   const text = [error === named ? '' : error, words].filter(isText).join(': ')
   const shown = printable(withoutFields(text, sent))
-  const proofs = sent.flatMap(([name, value]) => (proving.has(name) ? [value] : []))
-  return shown === '' || quotesAny(shown, [...secrets, ...proofs]) ? '' : `, "${shown}"`
+  return shown === '' || quotesAny(shown, [...secrets, ...proofsIn(sent)]) ? '' : `, "${shown}"`
+}
+
+/** Returns what the client proved itself by, which no message may repeat. */
+export function proofsIn(sent: IssuerResponse['sent']): readonly string[] {
+  return sent.flatMap(([name, value]) => (proving.has(name) ? [value] : []))
 }
 
 /** Returns text with the names of the fields that were sent in place of their values. */
@@ -60,10 +67,42 @@ export function isWord(text: unknown, secrets: readonly string[]): text is strin
 
 /** Whether text holds one of the secrets, or a telling part of one. */
 export function quotesAny(text: string, secrets: readonly string[]): boolean {
-  return secrets.some((secret) => {
+  return secrets.flatMap(formsOf).some((secret) => {
     const last = Math.max(0, secret.length - tellingPart)
     for (let start = 0; start <= last; start += 1)
       if (text.includes(secret.slice(start, start + tellingPart))) return true
     return false
   })
+}
+
+const escapes: readonly (readonly [string, string])[] = [
+  ['&', '&amp;'],
+  ['<', '&lt;'],
+  ['>', '&gt;'],
+  ['"', '&quot;'],
+]
+
+/** Returns a secret in every form in which a server may send it back: as it is, in a form, a URL, HTML, JSON, base64. */
+function formsOf(given: string): readonly string[] {
+  // no message is as long
+  const secret = given.slice(0, longestCompared)
+  const inForm = new URLSearchParams([['', secret]]).toString().slice(1)
+  const html = escapes.reduce((text, [from, to]) => text.replaceAll(from, to), secret)
+  const binary = Array.from(bytesOf(secret), (byte) => String.fromCharCode(byte)).join('')
+  // wherever it stands among other bytes, such as after the client id, without what they change at both ends
+  const inBase64 = ['', ' ', '  '].map((before) =>
+    btoa(before + binary)
+      .replace(/=+$/, '')
+      .slice(before.length === 0 ? 0 : 4, -1),
+  )
+  return [
+    secret,
+    inForm,
+    inForm.replaceAll('+', '%20'),
+    html,
+    html.replaceAll("'", '&#39;'),
+    html.replaceAll("'", '&#x27;'),
+    JSON.stringify(secret).slice(1, -1),
+    ...inBase64.flatMap((text) => [text, text.replaceAll('+', '-').replaceAll('/', '_')]),
+  ].filter((form) => form === secret || form.length >= 4)
 }

@@ -5,7 +5,7 @@ import { isText, printable } from '../foreign-text.ts'
 import { failure } from './issuer-failure.ts'
 import type { IssuerResponse } from './issuer-request.ts'
 import { mistakeOf } from './issuer-url.ts'
-import { descriptionIn, errorCode, knownErrors } from './issuer-words.ts'
+import { descriptionIn, errorCode, knownErrors, proofsIn } from './issuer-words.ts'
 import type { ClientProof, IssuedToken, IssuerRequest, TokenEndpoint } from './protocol.ts'
 
 /** One token request: which client asked which server, and how. */
@@ -95,7 +95,10 @@ function refusal(
   givenError: string | undefined,
 ): TokenlaneError {
   const { status } = response
-  const oauthError = givenError === undefined ? undefined : errorCode(givenError, request.secrets)
+  const oauthError =
+    givenError === undefined
+      ? undefined
+      : errorCode(givenError, [...request.secrets, ...proofsIn(response.sent)])
   const quoted = descriptionIn(response, request.secrets, oauthError)
   const what =
     oauthError === undefined

@@ -202,6 +202,39 @@ test('the token request has the `headers` of its issuer, and keeps those that it
   ).rejects.toThrow('a header that Tokenlane sets')
 })
 
+const clientSecret = 'p+ss w&rd"of<the>client/7'
+const html = clientSecret
+  .replaceAll('&', '&amp;')
+  .replaceAll('<', '&lt;')
+  .replaceAll('>', '&gt;')
+  .replaceAll('"', '&quot;')
+const base64 = Buffer.from(`client-1:${clientSecret}`).toString('base64')
+
+test.each(['error', 'error_description', 'detail', 'title', 'message'])(
+  'no form of a secret that a server sends back in `%s` is shown',
+  async (member) => {
+    const echoes: readonly string[] = [
+      clientSecret,
+      encodeURIComponent(clientSecret),
+      new URLSearchParams({ client_secret: clientSecret }).toString(),
+      html,
+      JSON.stringify(clientSecret),
+      base64,
+      base64.replaceAll('=', ''),
+      Buffer.from(`client-1:${clientSecret}`).toString('base64url'),
+      Buffer.from(clientSecret).toString('base64'),
+      Buffer.from(`grant_type=client_credentials&client_secret=${clientSecret}`).toString('base64'),
+    ]
+    for (const form of echoes) {
+      answer = json({ error: 'invalid_client', [member]: form }, 400)
+      const { outcome } = await ask({ credentials: { clientId: 'client-1', clientSecret }, maxWait: 1_000 })
+      const shown = JSON.stringify(outcome)
+      for (const secret of [form, 'p+ss w&rd', 'of<the>', 'w%26rd', 'w&amp;rd', base64.slice(12, 24)])
+        expect(shown).not.toContain(secret)
+    }
+  },
+)
+
 test('a token endpoint may have a query (Azure AD B2C, Apigee)', async () => {
   answer = json({ access_token: 'a', token_type: 'Bearer', expires_in: 60 })
   const tokenEndpoint = `${server.url}/token?p=b2c_1_policy`
