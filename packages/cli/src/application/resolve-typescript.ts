@@ -1,11 +1,12 @@
-import { registerHooks } from 'node:module'
+// Bun has no `registerHooks`, finds such files by itself, and refuses to import a name that a module does not export
+import nodeModule from 'node:module'
 
 /**
  * Lets imports of `./x.js` find `./x.ts` from now on, as the compiler does with `nodenext`: Node removes types, but takes
  * the name of a file literally. A JavaScript file of that name comes first.
  */
 export function resolveTypeScript(): void {
-  registerHooks({
+  nodeModule.registerHooks?.({
     resolve(specifier, context, next) {
       try {
         return next(specifier, context)

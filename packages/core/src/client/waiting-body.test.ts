@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 
 import { watchBody } from './waiting-body.ts'
 
@@ -97,4 +97,15 @@ test('what can be sent twice, and a generator, is not watched', () => {
   const generator = (async function* () {})()
   for (const body of ['text', undefined, null, Buffer.from('x'), new Blob(['x']), generator])
     expect(watchBody(body, signal).signal).toBe(signal)
+})
+
+test('on Bun a web stream is not locked while its call waits: Bun would not send it any more', () => {
+  Object.assign(process.versions, { bun: '1.4.5' })
+  onTestFinished(() => {
+    delete process.versions['bun']
+  })
+  const stream = new Blob(['x']).stream()
+  const body = watchBody(stream)
+  expect(stream.locked).toBe(false)
+  body.release()
 })

@@ -22,13 +22,18 @@ export function watchBody(body: unknown, signal?: AbortSignal | null): WaitingBo
   const caller = signal ?? undefined
   if (typeof body !== 'object' || body === null) return unwatched(caller)
   if (isNodeStream(body)) return watch(caller, (died) => watchNodeStream(body, died))
-  if (body instanceof ReadableStream && !body.locked)
+  if (body instanceof ReadableStream && !body.locked && !keepsLocks())
     return watch(caller, (died) => watchWebStream(body, died))
   return unwatched(caller)
 }
 
 function isNodeStream(body: object): body is NodeJS.EventEmitter {
   return 'pipe' in body && 'on' in body
+}
+
+/** Bun sends no stream of its own that was ever locked. */
+function keepsLocks(): boolean {
+  return globalThis.process?.versions['bun'] !== undefined
 }
 
 function unwatched(signal: AbortSignal | undefined): WaitingBody {
