@@ -36,6 +36,8 @@ export interface CertificateCredentials {
   readonly certificate: string
   /** The certificate's key as PEM text. Never printed. */
   readonly privateKey: string
+  /** The passphrase of an encrypted `privateKey`. Never printed. */
+  readonly passphrase?: string | undefined
   /** When the certificate was issued. With it, `secret.expiring` is emitted before the certificate expires. */
   readonly secretIssuedAt?: Date | undefined
 }

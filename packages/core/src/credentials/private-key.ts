@@ -73,7 +73,7 @@ export const certificateKind: CredentialsKind = {
     certificate: (value) => pemFault(value, 'CERTIFICATE'),
     privateKey: (value, fields) => pemFault(value, '(?:[A-Z]+ )?PRIVATE KEY') ?? pairFault(fields),
   },
-  optional: { secretIssuedAt: date },
+  optional: { passphrase: text, secretIssuedAt: date },
   clientOf: pairIn,
 }
 
@@ -159,7 +159,10 @@ function pairFault(fields: Readonly<Record<string, unknown>>): ReturnType<Check>
   if (pemFault(fields['certificate'], 'CERTIFICATE') !== undefined) return undefined
   const fault = tlsFault(pairIn(fields) as Pem)
   if (fault === undefined) return undefined
-  return { given: `not usable with \`certificate\` (${fault})`, allowed: 'its key, unencrypted' }
+  return {
+    given: `not usable with \`certificate\` (${fault})`,
+    allowed: 'its key, with `passphrase` if it is encrypted',
+  }
 }
 
 function pemFault(value: unknown, label: string): ReturnType<Check> {

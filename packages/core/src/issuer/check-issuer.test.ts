@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto'
 import { generate } from 'selfsigned'
 import { expect, test } from 'vitest'
 import { createTokenManager, isTokenlaneError, oauthIssuer, type IssuerOptions } from '../index.ts'
@@ -156,11 +157,11 @@ test.each([
 })
 
 /** An issuer whose client shows a certificate. */
-const withCertificate = (certificate: string, privateKey: string): IssuerOptions =>
+const withCertificate = (certificate: string, privateKey: string, passphrase?: string): IssuerOptions =>
   oauthIssuer({
     tokenEndpoint,
     clientAuthentication: 'tls_client_auth',
-    credentials: { clientId: 'a', certificate, privateKey },
+    credentials: { clientId: 'a', certificate, privateKey, passphrase },
   })
 
 test('a client certificate cannot be shown by a fetch of the application', async () => {
@@ -169,6 +170,17 @@ test('a client certificate cannot be shown by a fetch of the application', async
   expect(refused(withCertificate(cert, key), { fetch: globalThis.fetch })).toContain(
     'tls_client_auth, which needs `node:https`, not the `fetch` option; allowed: another method',
   )
+})
+
+test('an encrypted key of a client certificate needs its passphrase', async () => {
+  const { cert, private: key } = await generate()
+  const encrypted = createPrivateKey(key)
+    .export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'open-sesame' })
+    .toString()
+  const issuer = (passphrase?: string): IssuerOptions => withCertificate(cert, encrypted, passphrase)
+  expect(refused(issuer('open-sesame'))).toBe('accepted')
+  for (const wrong of [undefined, 'open-barley'])
+    expect(refused(issuer(wrong))).toContain('its key, with `passphrase` if it is encrypted')
 })
 
 test('a client certificate is refused with the key of another', async () => {

@@ -152,6 +152,6 @@ export function identityOf({ url, parameters, headers }: TokenEndpoint): readonl
 
 /** Returns what must not be printed, whatever an error or a response holds. */
 export function secretsOf(client: ClientCredentials): readonly string[] {
-  const { clientSecret, privateKey } = client as Partial<Credentials & CertificateCredentials>
-  return [clientSecret, privateKey].filter(isText)
+  const { clientSecret, privateKey, passphrase } = client as Partial<Credentials & CertificateCredentials>
+  return [clientSecret, privateKey, passphrase].filter(isText)
 }

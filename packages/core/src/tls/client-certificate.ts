@@ -7,9 +7,13 @@ export function canSendCertificate(): boolean {
 }
 
 /** Returns OpenSSL's code for a certificate and a key that it cannot use together, `undefined` where it can. */
-export function tlsFault({ certificate: cert, privateKey: key }: Pem): string | undefined {
+export function tlsFault({ certificate: cert, privateKey: key, passphrase }: Pem): string | undefined {
   try {
-    ;(builtinModule('node:tls') as typeof import('node:tls')).createSecureContext({ cert, key })
+    ;(builtinModule('node:tls') as typeof import('node:tls')).createSecureContext({
+      cert,
+      key,
+      passphrase,
+    })
     return undefined
   } catch (error) {
     return String((error as NodeJS.ErrnoException).code)
@@ -20,12 +24,12 @@ export function tlsFault({ certificate: cert, privateKey: key }: Pem): string | 
  * Returns a `fetch` for token requests that shows the client's certificate (RFC 8705 §2), at TLS 1.2 or later. It
  * goes through the proxy of the environment where the runtime's `fetch` does.
  */
-export function certificateFetch({ certificate: cert, privateKey: key }: Pem): CertificateFetch {
+export function certificateFetch({ certificate: cert, privateKey: key, passphrase }: Pem): CertificateFetch {
   return async (href, { method, headers, body: form, signal }) => {
     const url = new URL(href)
     const https = nodeHttps() as NodeHttps
     const proxyEnv = environmentProxy(url)?.used === true ? globalThis.process.env : undefined
-    const options: object = { cert, key, minVersion: 'TLSv1.2', proxyEnv }
+    const options: object = { cert, key, passphrase, minVersion: 'TLSv1.2', proxyEnv }
     const agent = new https.Agent(options)
     const message = await new Promise<IncomingMessage>((resolve, reject) => {
       const request = https.request(url, { method, headers, signal, agent } as object, resolve)
@@ -68,8 +72,10 @@ function decodedBody(message: IncomingMessage, encodings = ''): AsyncIterable<un
   return decoded
 }
 
-/** A certificate and its key. */
-export type Pem = Readonly<Record<'certificate' | 'privateKey', string>>
+/** A certificate and its key, with the passphrase of an encrypted one. */
+export type Pem = Readonly<Record<'certificate' | 'privateKey', string>> & {
+  readonly passphrase?: string | undefined
+}
 type CertificateFetch = (href: string, init: RequestInit) => Promise<Response>
 type NodeHttps = typeof import('node:https')
 type IncomingMessage = import('node:http').IncomingMessage
