@@ -29,7 +29,8 @@ const common = {
   hookTimeout: 120_000,
   maxConcurrency: 16,
   // most tests provoke what these report
-  execArgv: ['--disable-warning=TokenlaneWarning'],
+  // Deno takes no such flag
+  execArgv: process.versions['deno'] === undefined ? ['--disable-warning=TokenlaneWarning'] : [],
 }
 
 const projects: TestProjectConfiguration[] = [

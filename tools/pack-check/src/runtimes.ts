@@ -53,6 +53,7 @@ async function conformanceTroublesOf(runtime: Runtime): Promise<string[]> {
     const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report
     const tests = testResults.flatMap((file) => file.assertionResults)
     console.log(`${name}: ${tests.length} scenarios`)
+    if (tests.length === 0) return [`${name}: no scenario ran\n${output}`]
     return [
       // a file that cannot be loaded has no tests that fail
       ...testResults
