@@ -1,18 +1,18 @@
-import { discardBody, hidingAgent, type Exchange } from '@tokenlane/core/adapter'
-import type { AxiosAdapter, AxiosResponse, InternalAxiosRequestConfig } from 'axios'
+import { discardBody, type Attempt, type Exchange, type Report } from '@tokenlane/core/adapter'
+import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios'
 
+import { copyOf } from './copy-of.ts'
 import { hideOtherWays, hideRequestOf } from './hide-ways.ts'
+import { judgedTransport } from './judged-transport.ts'
 import { redirectRule, type RedirectContext } from './redirect-rule.ts'
 import type { Target } from './target.ts'
-import type { Via } from './via.ts'
 
 type Config = InternalAxiosRequestConfig
 
 /** What every attempt of a call is sent with, besides the caller's configuration. */
 export interface AttemptContext extends RedirectContext {
-  readonly adapter: AxiosAdapter
+  readonly send: (config: Config) => Promise<AxiosResponse>
   readonly target: Target
-  readonly via: Via
 }
 
 /** What the caller gets: a response, or the error that axios made. */
@@ -22,19 +22,18 @@ export type Outcome = { readonly response: AxiosResponse } | { readonly error: u
 export async function attempt(
   given: Config,
   authorization: string,
+  judge: Parameters<Attempt<Outcome>>[1],
   context: AttemptContext,
 ): Promise<Exchange<Outcome>> {
-  const { adapter, target, via } = context
   const redirects = redirectRule(context, authorization, given.beforeRedirect)
   const headers = given.headers.concat({ Authorization: authorization })
-  const sent = Object.assign(copyOf(given), {
-    ...target,
+  // what a request said that dropped the token says nothing about it
+  const isUnwanted = (report: Report): boolean =>
+    judge({ ...report, status: redirects.judgedBy() ?? report.status }) === 'again'
+  const transport = judgedTransport(given, isUnwanted)
+  const sent = Object.assign(copyOf(given), context.target, transport.options, {
     headers,
     beforeRedirect: redirects.beforeRedirect,
-    httpAgent: hidingAgent<unknown>(given.httpAgent),
-    httpsAgent: hidingAgent<unknown>(given.httpsAgent),
-    // fetch shows no redirect before it follows it
-    ...(via === 'fetch' && followsInFetch(given) && { maxRedirects: 0 }),
   })
   /** Takes the token off a response or an error, whose config may be a copy that an adapter around another one made. */
   const hide = (holder: Partial<AxiosResponse> | undefined): void => {
@@ -42,10 +41,19 @@ export async function attempt(
     else if (holder?.config?.headers === headers) holder.config.headers = given.headers
     hideRequestOf(holder)
   }
+  const exchangeOf = (result: Outcome, response: AxiosResponse): Exchange<Outcome> => ({
+    status: redirects.judgedBy() ?? response.status,
+    header: (name) => headerOf(response, name),
+    result,
+    async discard() {
+      await discard(response)
+      await transport.discarded()
+    },
+  })
   try {
-    const response = await adapter(sent)
+    const response = await context.send(sent)
     hide(response)
-    return exchangeOf({ response }, response, redirects.judgedBy())
+    return exchangeOf({ response }, response)
   } catch (error) {
     const failed = error as Partial<AxiosResponse> & { readonly response?: AxiosResponse }
     hide(failed)
@@ -53,31 +61,16 @@ export async function attempt(
     hideOtherWays(failed)
     // a status that axios makes an error of is a response like any other
     if (failed.response === undefined) throw error
-    return exchangeOf({ error }, failed.response, redirects.judgedBy())
+    return exchangeOf({ error }, failed.response)
   } finally {
     // a stream may make an error of it later
     sent.headers = given.headers
   }
 }
 
-/** Copies without a prototype, as axios does, against polluted ones. Spreading such an object takes three times as long. */
-function copyOf(given: Config): Config {
-  const copy = Object.create(null) as Config
-  for (const name of Object.keys(given) as 'data'[]) copy[name] = given[name]
-  for (const name of Object.getOwnPropertySymbols(given) as unknown[] as 'data'[]) copy[name] = given[name]
-  return copy
-}
-
-function exchangeOf(result: Outcome, response: AxiosResponse, status = response.status): Exchange<Outcome> {
-  return {
-    status,
-    header(name) {
-      const value: unknown = response.headers?.[name]
-      return Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : undefined
-    },
-    result,
-    discard: () => discard(response),
-  }
+function headerOf({ headers }: AxiosResponse, name: string): string | undefined {
+  const value: unknown = headers?.[name]
+  return Array.isArray(value) ? value.join(', ') : typeof value === 'string' ? value : undefined
 }
 
 /** Frees the connection of a streamed response that is not the caller's. Other responses have been read already. */
@@ -85,9 +78,4 @@ async function discard({ config, data }: AxiosResponse): Promise<void> {
   const { responseType } = config as { responseType?: string }
   if (responseType === 'stream') await discardBody(data as AsyncIterable<Uint8Array>)
   if (responseType === 'response') await discardBody((data as Response).body)
-}
-
-function followsInFetch({ fetchOptions }: Config): boolean {
-  const redirect: unknown = (fetchOptions as { redirect?: unknown } | undefined)?.redirect
-  return redirect === undefined || redirect === 'follow'
 }

@@ -48,7 +48,8 @@ export function attachTokens(instance: AxiosLike, tokens: TokenManager): Attachm
 
   const manage = (config: InternalAxiosRequestConfig): InternalAxiosRequestConfig => {
     // as when axios-retry sends a call again
-    if (managerOf(config.adapter) !== tokens) config.adapter = managedAdapter(config.adapter, tokens)
+    if (managerOf(config.adapter) !== tokens)
+      config.adapter = managedAdapter(instance, config.adapter, tokens)
     return config
   }
   // otherwise axios would not start a call in the turn that it is made in

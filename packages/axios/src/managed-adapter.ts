@@ -1,45 +1,89 @@
-import { checkCallOptions, isReplayable, markManaged, type TokenManager } from '@tokenlane/core/adapter'
-import axios, { type AxiosAdapter, type InternalAxiosRequestConfig } from 'axios'
+import {
+  checkCallOptions,
+  isReplayable,
+  isTokenlaneError,
+  markManaged,
+  watchBody,
+  type TokenManager,
+} from '@tokenlane/core/adapter'
+import type { AxiosAdapter, AxiosError, AxiosResponse, InternalAxiosRequestConfig } from 'axios'
 
 import { attempt } from './attempt.ts'
+import { asAxiosError } from './axios-error.ts'
+import { bodyError } from './body-error.ts'
+import { copyOf } from './copy-of.ts'
+import { nativeClientOf, type NativeClient } from './native-client.ts'
 import { targetOf, urlOf } from './target.ts'
 import { mustBeSecure } from './tls.ts'
-import { viaOf } from './via.ts'
 import { waitSignal } from './wait-signal.ts'
 import { isWholeBodyNeeded, withWholeBody } from './whole-body.ts'
 
-/** Returns the adapter that a call would have had, with the manager's tokens. */
+type Config = InternalAxiosRequestConfig
+
+/** Returns the adapter that a call of the instance would have had, with the manager's tokens. */
 export function managedAdapter(
-  adapters: InternalAxiosRequestConfig['adapter'],
+  instance: object,
+  adapter: Config['adapter'],
   tokens: TokenManager,
 ): AxiosAdapter {
-  const managed: AxiosAdapter = async (given) => {
-    const config = isWholeBodyNeeded ? await withWholeBody(given) : given
-    const adapter = axios.getAdapter(adapters ?? axios.defaults.adapter, config)
-    const target = targetOf(config)
-    const url = hasOwnCredentials(config) ? undefined : urlOf(target, config)
-    const api = url === undefined ? undefined : tokens.route(url)
-    if (api === undefined) return adapter(config)
+  const native = (): NativeClient => nativeClientOf(instance)
+  const send = (config: Config): Promise<AxiosResponse> =>
+    typeof adapter === 'function' ? adapter(config) : native().send(config, adapter)
+  const isFetch = [adapter].flat()[0] === 'fetch'
 
-    const { priority, resend } = checkCallOptions(config.tokenlane)
-    const via = viaOf(adapter, config)
-    mustBeSecure(config, { url: api.baseUrl, via })
-    const method = config.method?.toUpperCase() ?? 'GET'
-    const context = { adapter, api, tokens, method, target, via }
-    const { signal, release } = waitSignal(config)
-    const replayable = isReplayable(config.data)
-    const call = { client: 'axios', method, signal, priority, resend, replayable }
+  /** Sends a call that is not ours to change: axios' own adapters get a copy, whose place the given config takes again. */
+  async function sendBare(config: Config): Promise<AxiosResponse> {
+    if (typeof adapter === 'function') return adapter(config)
     try {
-      const outcome = await api.send((authorization) => attempt(config, authorization, context), call)
-      if ('error' in outcome) throw outcome.error
-      return outcome.response
-    } finally {
-      release()
+      return Object.assign(await send(copyOf(config)), { config })
+    } catch (error) {
+      const { response } = Object.assign(error as Partial<AxiosError>, { config })
+      if (response !== undefined) response.config = config
+      throw error
     }
   }
-  return markManaged(managed, tokens)
+
+  async function managed(given: Config): Promise<AxiosResponse> {
+    const config = isWholeBodyNeeded ? await withWholeBody(given) : given
+    const target = targetOf(config)
+    const url = hasOwnCredentials(config) ? undefined : urlOf(target, config, native)
+    const api = url === undefined ? undefined : tokens.route(url)
+    if (api === undefined) return sendBare(config)
+
+    const { priority, resend } = checkCallOptions(config.tokenlane)
+    mustBeSecure(config, { url: api.baseUrl, isFetch })
+    const method = config.method?.toUpperCase() ?? 'GET'
+    const context = { send, api, tokens, method, target }
+    const waiting = waitSignal(config)
+    const body = watchBody(config.data, waiting.signal)
+    const replayable = isReplayable(config.data)
+    const call = { client: 'axios', method, signal: body.signal, priority, resend, replayable }
+    try {
+      const outcome = await api.send((authorization, judge) => {
+        body.release()
+        return attempt(config, authorization, judge, context)
+      }, call)
+      if ('error' in outcome) throw outcome.error
+      return outcome.response
+    } catch (error) {
+      if (body.death === undefined) throw error
+      throw await bodyError(native(), config, { ...body.death, isFetch })
+    } finally {
+      body.abandon()
+      waiting.release()
+    }
+  }
+
+  const adapterWithTokens: AxiosAdapter = async (config) => {
+    try {
+      return await managed(config)
+    } catch (error) {
+      throw isTokenlaneError(error) ? asAxiosError(error, config) : error
+    }
+  }
+  return markManaged(adapterWithTokens, tokens)
 }
 
-function hasOwnCredentials({ headers, auth }: InternalAxiosRequestConfig): boolean {
+function hasOwnCredentials({ headers, auth }: Config): boolean {
   return Boolean(auth) || headers.has('Authorization')
 }

@@ -1,4 +1,6 @@
-import axios, { type InternalAxiosRequestConfig } from 'axios'
+import type { InternalAxiosRequestConfig } from 'axios'
+
+import type { NativeClient } from './native-client.ts'
 
 /** The options that say where an adapter sends a call. */
 export type Target = Required<Pick<InternalAxiosRequestConfig, 'url' | 'baseURL' | 'allowAbsoluteUrls'>>
@@ -17,16 +19,17 @@ export function targetOf({
   return { url: String(given), baseURL, allowAbsoluteUrls }
 }
 
-/** An instance without defaults: a call's config has them already, and adapters do not know them. */
-const joiner = new axios.Axios({})
-
 /**
  * Returns the URL that an adapter makes of it, without its `params`. Returns `undefined` where there is no URL, so that
  * axios fails in its own way, and where axios' adapters make different URLs of it.
  */
-export function urlOf(target: Target, { params }: InternalAxiosRequestConfig): string | undefined {
+export function urlOf(
+  target: Target,
+  { params }: InternalAxiosRequestConfig,
+  native: () => NativeClient,
+): string | undefined {
   try {
-    const url = isWhole(target) ? target.url : joiner.getUri(target)
+    const url = isWhole(target) ? target.url : native().getUri(target)
     // the URL parser takes white space off a path's end, but some adapters put the query behind it first
     const isAmbiguous = Boolean(params) && /[\0-\x20]$/.test(url)
     return isAmbiguous ? undefined : url

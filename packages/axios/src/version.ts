@@ -1,11 +1,10 @@
 import { refuseArgument } from '@tokenlane/core/adapter'
-import axios from 'axios'
 
 export const purpose = 'attach tokens'
 
 /**
- * Throws for an instance of axios before 1.7, where the token would follow redirects out of the API, and for an axios
- * of that age beside this package. An instance does not tell its version: from 1.7 on it has an adapter for `fetch`.
+ * Throws for an instance of axios before 1.7, where the token would follow redirects out of the API. An instance does
+ * not tell its version: from 1.7 on it has an adapter for `fetch`.
  *
  * @throws TokenlaneError `INVALID_OPTIONS`, with the version that is needed.
  */
@@ -14,7 +13,4 @@ export function mustBeNewEnough(instance: object): void {
   const adapters = defaults?.adapter
   if (Array.isArray(adapters) && !adapters.includes('fetch'))
     refuseArgument(purpose, 'instance', 'an instance of axios 1.7 or later')
-  const [major = 0, minor = 0] = axios.VERSION.split('.').map(Number)
-  if (major < 1 || (major === 1 && minor < 7))
-    refuseArgument(purpose, 'axios', `version 1.7 or later, not ${axios.VERSION}`)
 }

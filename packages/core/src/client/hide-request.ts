@@ -31,21 +31,32 @@ interface AgentLike {
   addRequest(request: object, ...options: unknown[]): void
 }
 
-/** The agents that hide their requests, by the agent that they stand for: a new one for each call slows down all calls. */
+/** The agents that hide their requests, by the agent that they stand for. */
 const hiding = new WeakMap<AgentLike, AgentLike>()
 
-/** Returns an agent whose requests are hidden from the start. The given agent is not changed. */
-export function hidingAgent<T>(given: T): T {
+/** An agent of one call, which shows its requests. */
+type OfCall = AgentLike & { readonly onRequest?: (request: NodeJS.EventEmitter) => void }
+
+/**
+ * Returns an agent whose requests are hidden from the start. The given agent is not changed.
+ *
+ * @param onRequest gets each request that is made with this agent, before it is sent.
+ */
+export function hidingAgent<T>(given: T, onRequest?: (request: NodeJS.EventEmitter) => void): T {
   const agent = given as T & AgentLike
   if (typeof agent !== 'object' || typeof agent?.addRequest !== 'function') return given
   let hidden = hiding.get(agent)
   if (hidden === undefined) {
-    const addRequest: AgentLike['addRequest'] = (request, ...options) => {
+    const addRequest = function (this: OfCall, request: NodeJS.EventEmitter, ...options: unknown[]): void {
       hideRequest(request)
+      this.onRequest?.(request)
       agent.addRequest(request, ...options)
     }
     hidden = Object.create(agent, { addRequest: { value: addRequest } }) as AgentLike
     hiding.set(agent, hidden)
   }
-  return hidden as T & AgentLike
+  if (onRequest === undefined) return hidden as T & AgentLike
+  const ofCall = Object.create(hidden) as { onRequest?: typeof onRequest }
+  ofCall.onRequest = onRequest
+  return ofCall as T
 }

@@ -27,7 +27,7 @@ function hopOf(call: Hop, location: string, status = 302): Hop {
 const pass = { follow: async () => pass, release() {} } as unknown as Pass
 const api = {
   async send(attempt: Parameters<Api['send']>[0]) {
-    const { result, follow: onwards } = await attempt('Bearer ours')
+    const { result, follow: onwards } = await attempt('Bearer ours', () => 'final')
     return onwards === undefined ? result : onwards(pass)
   },
 } as unknown as Api

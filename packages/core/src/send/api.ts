@@ -53,6 +53,14 @@ export interface SendOptions extends AdmitOptions {
 /** What follows an attempt: the caller gets its response, or the call is sent again. */
 export type Verdict = 'final' | 'again'
 
+/**
+ * Performs one HTTP exchange with the given `Authorization` header.
+ *
+ * `judge` may be asked as soon as the status is known, before the body is read: with `again`, the body is unwanted.
+ * Otherwise the exchange that is returned is judged.
+ */
+export type Attempt<T> = (authorization: string, judge: (report: Report) => Verdict) => Promise<Exchange<T>>
+
 /** The right to send one attempt. */
 export interface Pass {
   /** The `Authorization` header to send. It goes on the wire and nowhere else. */
@@ -98,12 +106,12 @@ export interface Api {
   /**
    * Sends a call with a live token, and once more after a 401 about the token.
    *
-   * `attempt` performs one HTTP exchange with the given `Authorization` header; errors it throws are passed on.
+   * Errors that `attempt` throws are passed on.
    *
    * @throws TokenlaneError if there is no token, `QUEUE_FULL`, `QUEUE_TIMEOUT` or `MANAGER_CLOSED`: then nothing was
    * sent, except an attempt that the API had refused; the signal's reason if it aborts while the call waits.
    */
-  send<T>(attempt: (authorization: string) => Promise<Exchange<T>>, call?: SendOptions): Promise<T>
+  send<T>(attempt: Attempt<T>, call?: SendOptions): Promise<T>
   /**
    * Returns the right to send one attempt, for clients that make the attempts themselves: synchronously if there is
    * nothing to wait for, otherwise as a promise. Every failure is a rejection.

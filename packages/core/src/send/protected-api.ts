@@ -1,4 +1,4 @@
-import type { AdmitOptions, Api, ApiStatus, Exchange, Pass, SendOptions } from './api.ts'
+import type { AdmitOptions, Api, ApiStatus, Attempt, Pass, SendOptions } from './api.ts'
 import { closedError } from '../errors.ts'
 import { defined } from '../events.ts'
 import { refuse } from '../options/check.ts'
@@ -28,7 +28,7 @@ export class ProtectedApi implements Api {
     this.#context = { ...shared, queue }
   }
 
-  send<T>(attempt: (authorization: string) => Promise<Exchange<T>>, options: SendOptions = {}): Promise<T> {
+  send<T>(attempt: Attempt<T>, options: SendOptions = {}): Promise<T> {
     const api = this.#context
     const send = (pass: Pass): Promise<T> => sendWith(pass, attempt, options.signal)
     if (options.pass !== undefined) return send(options.pass)

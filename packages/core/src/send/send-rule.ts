@@ -1,4 +1,4 @@
-import type { Exchange, Pass } from './api.ts'
+import type { Attempt, Pass, Report, Verdict } from './api.ts'
 
 /**
  * The send rule: waits for a slot, makes sure of a live token, waits for a permit and sends; on a 401 renews and sends
@@ -8,7 +8,7 @@ import type { Exchange, Pass } from './api.ts'
  */
 export async function sendWith<T>(
   first: Pass,
-  attempt: (authorization: string) => Promise<Exchange<T>>,
+  attempt: Attempt<T>,
   signal: AbortSignal | null | undefined,
 ): Promise<T> {
   let pass = first
@@ -17,8 +17,9 @@ export async function sendWith<T>(
       // the signal may have aborted since the pass came
       signal?.throwIfAborted()
       pass.sent()
-      const exchange = await attempt(pass.authorization)
-      if (pass.report(exchange) === 'final') {
+      const judge = judgeOnce(pass)
+      const exchange = await attempt(pass.authorization, judge)
+      if (judge(exchange) === 'final') {
         const result = exchange.follow === undefined ? exchange.result : await exchange.follow(pass)
         pass.release()
         return result
@@ -34,4 +35,10 @@ export async function sendWith<T>(
     pass.release(error)
     throw error
   }
+}
+
+/** Returns how a response is judged, at its status or at its end: the first judgement stands. */
+function judgeOnce(pass: Pass): (report: Report) => Verdict {
+  let verdict: Verdict | undefined
+  return (report) => (verdict ??= pass.report(report))
 }

@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import type { AdmitOptions, Exchange, Pass, Report, SendOptions } from '../send/api.ts'
+import type { AdmitOptions, Attempt, Pass, Report, SendOptions } from '../send/api.ts'
 import type { CheckedApi } from '../manager/check-apis.ts'
 import type { FakeIssuer } from './fake-issuer.ts'
 import { checkRatePolicy, type CheckedPolicy } from '../queue/rate-policy.ts'
@@ -75,10 +75,7 @@ export class FakeApi extends ProtectedApi {
     this.#serve = () => limited?.unitsAvailable()
   }
 
-  override send<T>(
-    attempt: (authorization: string) => Promise<Exchange<T>>,
-    options?: SendOptions,
-  ): Promise<T> {
+  override send<T>(attempt: Attempt<T>, options?: SendOptions): Promise<T> {
     if (options?.pass === undefined) this.#calls += 1
     return super.send(attempt, options)
   }

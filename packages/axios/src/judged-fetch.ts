@@ -1,0 +1,57 @@
+import { discardBody, type Report } from '@tokenlane/core/adapter'
+import type { InternalAxiosRequestConfig } from 'axios'
+
+type Config = InternalAxiosRequestConfig
+type Fetch = typeof globalThis.fetch
+type IsUnwanted = (report: Report) => boolean
+
+/** axios passes what it does not know on to `fetch`. */
+interface Judged extends RequestInit {
+  readonly tokenlaneJudge?: IsUnwanted
+}
+
+/** What axios' types leave out. */
+interface FetchConfig {
+  readonly fetchOptions?: Judged
+  readonly env?: { readonly fetch?: Fetch | undefined }
+}
+
+/**
+ * Returns the options of axios' adapter for `fetch`. No version of it shows a redirect before following it, so that none is
+ * followed. From axios 1.12 on it takes a `fetch`, so that unwanted bodies are not read.
+ */
+export function judgedFetchOptions(given: Config, isUnwanted: IsUnwanted): Partial<Config> {
+  const { fetchOptions, env } = given as FetchConfig
+  const redirect = fetchOptions?.redirect ?? 'follow'
+  const judged: FetchConfig = {
+    fetchOptions: {
+      ...fetchOptions,
+      redirect: redirect === 'follow' ? 'manual' : redirect,
+      tokenlaneJudge: isUnwanted,
+    },
+    env: { ...env, fetch: judgingFetch(env?.fetch) },
+  }
+  return judged as Partial<Config>
+}
+
+/** By the `fetch` that they stand for: axios keeps what it makes of each. */
+const judging = new WeakMap<Fetch, Fetch>()
+
+function judgingFetch(given: Fetch = currentFetch): Fetch {
+  let made = judging.get(given)
+  if (made === undefined) {
+    made = async (input, init: Judged = {}) => {
+      const { tokenlaneJudge: isUnwanted, ...rest } = init
+      const response = await given(input, rest)
+      const { status, headers } = response
+      const report = { status, header: (name: string) => headers.get(name) }
+      if (status < 400 || isUnwanted?.(report) !== true) return response
+      await discardBody(response.body)
+      return new Response(null, { status })
+    }
+    judging.set(given, made)
+  }
+  return made
+}
+
+const currentFetch: Fetch = (input, init) => globalThis.fetch(input, init)

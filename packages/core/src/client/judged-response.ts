@@ -1,0 +1,60 @@
+import type { IncomingMessage } from 'node:http'
+
+import type { Report } from '../send/api.ts'
+import { discardBody } from './discard-body.ts'
+
+/** A request of `node:http` whose responses are judged before its client sees them. */
+export interface JudgedRequest {
+  /** Resolves when the bodies of all unwanted responses are gone. */
+  readonly discarded: Promise<void>
+}
+
+/** What says something about the body, and not about the response. */
+const bodyFields = ['content-encoding', 'content-length', 'transfer-encoding', 'trailer']
+
+/**
+ * Shows each response with an error status to `isUnwanted` as soon as its headers are there. The client gets an unwanted one
+ * without its body, so that a body that is too long, cut, badly compressed or stalled is no failure.
+ */
+export function judgeResponses(
+  request: NodeJS.EventEmitter,
+  isUnwanted: (report: Report) => boolean,
+): JudgedRequest {
+  let discarded = Promise.resolve()
+  const { emit } = request
+  request.emit = (event: string, response: IncomingMessage, ...more: unknown[]) => {
+    if (event !== 'response' || (response.statusCode ?? 0) < 400 || !isUnwanted(reportOf(response)))
+      return emit.call(request, event, response, ...more)
+    discarded = discardBody(response)
+    return emit.call(request, event, withoutBody(response), ...more)
+  }
+  return {
+    get discarded() {
+      return discarded
+    },
+  }
+}
+
+/** Returns status and headers of a response of `node:http`, which has repeated headers as a list. */
+function reportOf({ statusCode = 0, headers }: IncomingMessage): Report {
+  return {
+    status: statusCode,
+    header(name) {
+      const value = headers[name]
+      return Array.isArray(value) ? value.join(', ') : value
+    },
+  }
+}
+
+function withoutBody(response: IncomingMessage): object {
+  const { Readable } = process.getBuiltinModule('node:stream')
+  const { statusCode, statusMessage, httpVersion, rawHeaders, socket } = response
+  const headers = { ...response.headers }
+  for (const name of bodyFields) delete headers[name]
+  const { req } = response as { readonly req?: unknown }
+  const empty = new Readable({ read: () => void empty.push(null) })
+  return Object.assign(empty, {
+    ...{ statusCode, statusMessage, httpVersion, headers, rawHeaders, socket, req },
+    ...{ complete: true, trailers: {}, rawTrailers: [] },
+  })
+}
