@@ -1,7 +1,6 @@
 import {
   checkCallOptions,
   isReplayable,
-  isTokenlaneError,
   markManaged,
   watchBody,
   type TokenManager,
@@ -78,7 +77,7 @@ export function managedAdapter(
     try {
       return await managed(config)
     } catch (error) {
-      throw isTokenlaneError(error) ? asAxiosError(error, config) : error
+      throw asAxiosError(error, config)
     }
   }
   return markManaged(adapterWithTokens, tokens)

@@ -4,7 +4,7 @@ import type { CallOptions } from '@tokenlane/core/adapter' with { 'resolution-mo
 /** Tokenlane's part of a request's config. */
 export interface RequestOption {
   /** How Tokenlane treats this call. */
-  readonly tokenlane?: CallOptions | undefined
+  tokenlane?: CallOptions | undefined
 }
 
 // axios has types of its own for CommonJS, which only a CommonJS file reaches; one parameter merges with every 1.x

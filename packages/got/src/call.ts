@@ -3,12 +3,15 @@ import {
   isReplayable,
   hideRequest,
   isTokenlaneError,
+  judgeResponses,
   managerOf,
   markManaged,
   type AdmitOptions,
   type Api,
+  type JudgedRequest,
   type Pass,
   type TokenManager,
+  type Verdict,
 } from '@tokenlane/core/adapter'
 import type { AfterResponseHook, BeforeRequestHook, NormalizedOptions, Options, PlainResponse } from 'got'
 
@@ -85,11 +88,16 @@ export class Call {
 
     let failure: unknown = givenUp
     request.on(errorMonitor, (error: unknown) => (failure = error))
+    let verdict: Verdict | undefined
+    const judged = judgeResponses(request, (response) => {
+      verdict = pass.report(response)
+      return verdict === 'again' && this.#state === sent
+    })
     request.on('response', (response: PlainResponse) => {
       failure = undefined
-      const isAgain = report(pass, response) === 'again'
+      const isAgain = (verdict ?? report(pass, response)) === 'again'
       if (this.#state !== sent) return
-      if (isAgain) this.#addAfterResponse(hooks)
+      if (isAgain) this.#addAfterResponse(hooks, judged)
       if (isAgain || isRedirect(response)) this.#state = { name: isAgain ? 'again' : 'moved', pass }
       // it may be open for hours
       else if (this.#isStream) pass.release()
@@ -218,8 +226,11 @@ export class Call {
   }
 
   /** Adds the hook only where it is needed, since got does expensive work around every one. */
-  #addAfterResponse(hooks: Hooks): void {
-    const again: AfterResponseHook = (response, retry) => this.#afterResponse(response, retry)
+  #addAfterResponse(hooks: Hooks, judged: JudgedRequest): void {
+    const again: AfterResponseHook = async (response, retry) => {
+      await judged.discarded
+      return this.#afterResponse(response, retry)
+    }
     hooks.afterResponse = [markManaged(again, this.#tokens), ...this.#others(hooks.afterResponse)]
   }
 
@@ -241,7 +252,7 @@ function isRedirect({ statusCode, headers }: PlainResponse): boolean {
   return statusCode >= 300 && statusCode < 400 && headers.location !== undefined
 }
 
-function report(pass: Pass, { statusCode, headers }: PlainResponse): 'final' | 'again' {
+function report(pass: Pass, { statusCode, headers }: PlainResponse): Verdict {
   return pass.report({
     status: statusCode,
     header(name) {

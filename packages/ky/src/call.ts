@@ -1,13 +1,16 @@
 import {
+  asErrorOf,
   checkCallOptions,
   isReplayable,
   mustKeepFloor,
   outgoingRequest,
   sendWithinApi,
+  watchBody,
   type Api,
   type Pass,
   type SendOptions,
   type TokenManager,
+  type WaitingBody,
 } from '@tokenlane/core/adapter'
 import type { Options } from 'ky'
 
@@ -29,6 +32,7 @@ export class Call {
   #asked: SendOptions | undefined
   /** What ky made the body of the waiting request of, where no hook has made another request. */
   #source: { readonly of: Request; readonly body: unknown } | undefined
+  #death: WaitingBody['death']
 
   constructor(options: Options, attached: Attachment) {
     this.#options = options
@@ -36,17 +40,33 @@ export class Call {
     this.#fetch = options.fetch
   }
 
-  /** Returns the request once it may be sent. `body` is what ky made its body of, where that is known. */
-  wait(request: Request, body?: unknown): Request | Promise<Request> {
+  /**
+   * Returns the request once it may be sent.
+   *
+   * @param body what ky made its body of, where that is known.
+   * @param isFirst whether the body of the call has not been sent before.
+   */
+  wait(request: Request, body?: unknown, isFirst = false): Request | Promise<Request> {
     this.#source = body === undefined ? undefined : { of: request, body }
     const api = this.#apiOf(request)
     // after a timeout, ky makes the signal of the next attempt just before it sends: then `send` waits
     if (api === undefined || request.signal.aborted) return request
     mustKeepFloor(api.baseUrl)
     this.#asked = this.#asks(request)
-    const admitted = api.admit(this.#asked)
-    if (!(admitted instanceof Promise)) return this.#hold({ request, api, pass: admitted })
-    return admitted.then((pass) => this.#hold({ request, api, pass }))
+    const waiting = watchBody(isFirst ? this.#options.body : undefined, request.signal)
+    const hold = (pass: Pass): Request => {
+      waiting.release()
+      return this.#hold({ request, api, pass })
+    }
+    const admitted = api.admit({ ...this.#asked, signal: waiting.signal })
+    if (!(admitted instanceof Promise)) return hold(admitted)
+    return admitted.then(hold, (reason: unknown) => {
+      waiting.abandon()
+      this.#death = waiting.death
+      if (waiting.death === undefined) throw asErrorOf(reason, { request, options: this.#options })
+      // ky makes its own error of what its `fetch` fails with
+      return request
+    })
   }
 
   #hold(held: Held): Request {
@@ -61,7 +81,7 @@ export class Call {
       // not in an async function: a promise more, and two turns of promises until it is settled
       return this.#send(request, init)
     } catch (reason) {
-      return Promise.reject(reason)
+      return Promise.reject(asErrorOf(reason, { request, options: this.#options }))
     }
   }
 
@@ -73,6 +93,7 @@ export class Call {
       return fetch(request, init)
     }
     mustKeepFloor(api.baseUrl)
+    if (this.#death !== undefined) throw new TypeError('fetch failed', { cause: this.#death.error })
     const { tokenlane: _, ...rest } = init as RequestInit & { tokenlane?: unknown }
     const source = this.#source?.of === request ? this.#source.body : undefined
     const asked = this.#asked ?? this.#asks(request)

@@ -22,7 +22,7 @@ import { HeldPasses } from './held-passes.ts'
 declare module 'ky' {
   interface Options {
     /** How Tokenlane treats this call. */
-    readonly tokenlane?: CallOptions | undefined
+    tokenlane?: CallOptions | undefined
   }
 }
 
@@ -74,7 +74,7 @@ function manage(options: Options, tokens: TokenManager, attached: Attachment): v
     const { request, retryCount } = state
     // another hook may have made another request, and ky sends copies in retries
     const isOfOptions = retryCount === 0 && options.hooks?.beforeRequest?.length === 1
-    const waited = call.wait(request, isOfOptions ? state.options.body : undefined)
+    const waited = call.wait(request, isOfOptions ? state.options.body : undefined, retryCount === 0)
     // a returned request also makes ky skip the `beforeRetry` hooks that follow
     if (options.hooks?.beforeRetry?.at(-1) === wait) return waited
     return waited instanceof Promise ? waited.then(() => undefined) : undefined
