@@ -45,6 +45,7 @@ const driver: Driver<AxiosInstance> = {
     isTimeout: (error) => isAxiosError(error) && error.code === AxiosError.ECONNABORTED,
     isNetwork: (error) => isAxiosError(error) && error.request !== undefined && error.response === undefined,
     statusOf: (error) => (isAxiosError(error) ? error.response?.status : undefined),
+    members: ['config', 'isAxiosError', 'toJSON'],
   },
   limits: {
     redirectUnits: {

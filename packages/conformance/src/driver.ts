@@ -91,6 +91,8 @@ export interface ClientErrors {
   isNetwork(error: unknown): boolean
   /** Returns the response's status, if the client turned it into this error. */
   statusOf(error: unknown): number | undefined
+  /** Names of what every error of the client has, besides what every `Error` has. Default: none. */
+  readonly members?: readonly string[] | undefined
 }
 
 /** What some clients cannot do. */
@@ -105,6 +107,8 @@ export type Feature =
   | 'detach'
   /** Resending a call with a streamed response after a 401. */
   | 'streamRetry'
+  /** Telling the status of a response before its body is read. */
+  | 'statusFirst'
   /** Following redirects. */
   | 'redirects'
   /** Letting Tokenlane wait before each redirect. */

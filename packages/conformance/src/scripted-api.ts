@@ -17,9 +17,11 @@ export interface SeenRequest {
 export interface ScriptedResponse {
   readonly status: number
   readonly headers?: Record<string, string>
-  readonly body?: string
+  readonly body?: string | Uint8Array
   /** Whether the response never ends after `body`. Default: `false`. */
   readonly endless?: boolean
+  /** Whether the connection breaks after `body`. Default: `false`. */
+  readonly broken?: boolean
 }
 
 /** Returns the response to a request, which `number` counts from 1. `'cut'` closes its connection instead. */
@@ -63,8 +65,10 @@ export async function openScriptedApi(script: Script = () => ({ status: 200 })):
     const scripted = await script(seen, requests.push(seen))
     if (scripted === 'cut') return void request.socket.destroy()
     response.writeHead(scripted.status, scripted.headers)
-    if (scripted.endless !== true) response.end(scripted.body)
-    else response.write(scripted.body ?? '')
+    const { body = '', endless = false, broken = false } = scripted
+    if (broken) response.write(body, () => request.socket.destroy())
+    else if (endless) response.write(body)
+    else response.end(body)
   }
 
   server.listen(0, '127.0.0.1')

@@ -6,12 +6,14 @@ import {
   judgeResponses,
   managerOf,
   markManaged,
+  watchBody,
   type AdmitOptions,
   type Api,
   type JudgedRequest,
   type Pass,
   type TokenManager,
   type Verdict,
+  type WaitingBody,
 } from '@tokenlane/core/adapter'
 import type { AfterResponseHook, BeforeRequestHook, NormalizedOptions, Options, PlainResponse } from 'got'
 
@@ -59,6 +61,7 @@ export class Call {
   #hop: Hop | undefined
   /** Ends the wait for a pass, and for those that follow it. */
   #wait: AbortController | undefined
+  #body: WaitingBody | undefined
 
   /** Where the call was made: got runs its hooks later, where no stack leads to the caller. */
   readonly #madeAt: { readonly stack?: string } = {}
@@ -152,6 +155,7 @@ export class Call {
     if (state.name === 'over') return this.#goOn(options, hop, api)
     const admitted = last?.name === 'again' ? last.pass.next() : this.#admit(api, options, last?.pass)
     if (admitted instanceof Promise) return this.#waitFor(admitted, options, hop)
+    this.#body?.release()
     this.#state = { name: 'ready', pass: admitted }
     this.#addToken(options, hop, admitted)
   }
@@ -159,7 +163,8 @@ export class Call {
   /** @param moved the pass of a request that is redirected within the API. */
   #admit(api: Api, options: NormalizedOptions, moved: Pass | undefined): Pass | Promise<Pass> {
     this.#wait = new AbortController()
-    const asked = this.#asked(options, this.#wait.signal)
+    this.#body = watchBody(options.body, this.#wait.signal)
+    const asked = this.#asked(options, this.#body.signal)
     return moved === undefined ? api.admit(asked) : moved.follow(asked)
   }
 
@@ -178,10 +183,13 @@ export class Call {
       else pass.release()
       this.#addToken(options, hop, pass)
     } catch (error) {
+      // got ends the call by itself where the body fails, but not where it is only destroyed
+      if (this.#body?.death !== undefined) throw this.#body.death.error ?? prematureClose()
       const { stack } = this.#madeAt
       if (isTokenlaneError(error) && stack !== undefined) error.stack = `${String(error)}\n${framesOf(stack)}`
       throw error
     } finally {
+      this.#body?.release()
       if (this.#state === waiting) this.#state = { name: 'idle' }
     }
   }
@@ -238,6 +246,10 @@ export class Call {
   #others<T extends object>(hooks: readonly T[]): T[] {
     return hooks.filter((hook) => managerOf(hook) !== this.#tokens)
   }
+}
+
+function prematureClose(): Error {
+  return Object.assign(new Error('The body was closed before its end'), { code: 'ERR_STREAM_PREMATURE_CLOSE' })
 }
 
 /** Returns a stack without its first line. */

@@ -45,6 +45,7 @@ const driver: Driver<Got> = {
     isTimeout: (error) => error instanceof TimeoutError,
     isNetwork: (error) => error instanceof RequestError && error.response === undefined,
     statusOf: (error) => (error instanceof HTTPError ? error.response.statusCode : undefined),
+    members: ['options', 'request'],
   },
   limits: {
     detach: {

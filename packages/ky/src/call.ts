@@ -2,6 +2,7 @@ import {
   asErrorOf,
   checkCallOptions,
   isReplayable,
+  isReplayableRequest,
   mustKeepFloor,
   outgoingRequest,
   sendWithinApi,
@@ -126,10 +127,12 @@ export class Call {
     return this.#held?.request === request ? this.#held.api : this.#attached.route(request.url)
   }
 
-  #asks({ signal, method }: Request): SendOptions {
+  #asks(request: Request): SendOptions {
+    const { signal, method } = request
     const { tokenlane, body } = this.#options
     const { priority, resend } = checkCallOptions(tokenlane)
-    return { client: 'ky', method, signal, priority, resend, replayable: isReplayable(body) }
+    const replayable = body === undefined ? isReplayableRequest(request) : isReplayable(body)
+    return { client: 'ky', method, signal, priority, resend, replayable }
   }
 }
 

@@ -31,6 +31,7 @@ const driver: Driver<KyInstance> = {
     isNetwork: (error) =>
       isNetworkError(error) || (error instanceof TypeError && error.message.startsWith('ECONN')),
     statusOf: (error) => (isHTTPError(error) ? error.response.status : undefined),
+    members: ['request', 'options'],
   },
   limits: {
     detach: {

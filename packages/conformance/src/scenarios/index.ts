@@ -3,6 +3,9 @@ import { aborts } from './aborts.ts'
 import { attachment } from './attachment.ts'
 import { bodies } from './bodies.ts'
 import { errors } from './errors.ts'
+import { errorMembers } from './field/error-members.ts'
+import { refusedBodies } from './field/refused-bodies.ts'
+import { uploads } from './field/uploads.ts'
 import { queue } from './queue.ts'
 import { redirects } from './redirects.ts'
 import { rejections } from './rejections.ts'
@@ -24,4 +27,7 @@ export const groups: readonly ScenarioGroup[] = [
   retries,
   queue,
   errors,
+  uploads,
+  refusedBodies,
+  errorMembers,
 ]
