@@ -2,6 +2,7 @@ import { asErrorOf, isTokenlaneError } from '@tokenlane/core/adapter'
 import type { InternalAxiosRequestConfig } from 'axios'
 
 import { copyOf } from './copy-of.ts'
+import { targetOf } from './target.ts'
 
 /** The options with which a call asks axios-retry and retry-axios for no retry: Tokenlane has retried already. */
 const noRetries = { 'axios-retry': { retries: 0 }, raxConfig: { retry: 0, noResponseRetries: 0 } }
@@ -9,9 +10,9 @@ const noRetries = { 'axios-retry': { retries: 0 }, raxConfig: { retry: 0, noResp
 /** Adds what interceptors and plug-ins read of every error of axios. */
 export function asAxiosError(error: unknown, given: InternalAxiosRequestConfig): unknown {
   if (!isTokenlaneError(error)) return error
-  const { method, baseURL, url } = given
+  const { url, baseURL } = targetOf(given)
   const printed = { name: error.name, stack: error.stack, ...error.toJSON() }
-  const place = { method, baseURL, url: String(url ?? '').replace(/[?#].*/s, '') }
+  const place = { method: given.method, baseURL, url: url.replace(/[?#].*/s, '') }
   return asErrorOf(error, {
     config: Object.assign(copyOf(given), noRetries),
     isAxiosError: true,

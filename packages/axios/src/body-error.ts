@@ -25,5 +25,5 @@ export async function bodyError(
   const Class = Object.getPrototypeOf(Canceled.prototype).constructor as ErrorClass
   if (isFetch) return Object.assign(new Class('Network Error', 'ERR_NETWORK', config), { cause: error })
   if (error === undefined) return new Canceled('Request stream has been aborted', config)
-  return Class.from(error as Error, undefined, config)
+  return Class.from(error, undefined, config)
 }

@@ -184,7 +184,7 @@ export class Call {
       this.#addToken(options, hop, pass)
     } catch (error) {
       // got ends the call by itself where the body fails, but not where it is only destroyed
-      if (this.#body?.death !== undefined) throw this.#body.death.error ?? prematureClose()
+      if (this.#body?.death !== undefined) throw closed(this.#body.death)
       const { stack } = this.#madeAt
       if (isTokenlaneError(error) && stack !== undefined) error.stack = `${String(error)}\n${framesOf(stack)}`
       throw error
@@ -248,8 +248,9 @@ export class Call {
   }
 }
 
-function prematureClose(): Error {
-  return Object.assign(new Error('The body was closed before its end'), { code: 'ERR_STREAM_PREMATURE_CLOSE' })
+function closed({ error }: { readonly error?: unknown }): Error {
+  const code = 'ERR_STREAM_PREMATURE_CLOSE'
+  return error instanceof Error ? error : Object.assign(new Error('The body has been closed'), { code })
 }
 
 /** Returns a stack without its first line. */

@@ -3,6 +3,8 @@ import type { BeforeRequestHook, Got } from 'got'
 import { expect, test } from 'vitest'
 import got14 from 'got-14'
 import got15 from 'got-15'
+import got150 from 'got-15.0'
+import got151 from 'got-15.1'
 
 import { gotTokens } from '../src/index.ts'
 
@@ -23,16 +25,21 @@ test('got 14 is refused with the version that is needed, whatever the URL, and n
   await tokens.close()
 })
 
-test('got 15 is served: the token, its renewal, and no token out of the API', async () => {
-  const tokens = createManager()
-  const client = (got15 as unknown as Got).extend({ prefixUrl: sandbox.weblinkUrl }, gotTokens(tokens))
-  await revoke(tokens)
-  expect((await client('records')).statusCode).toBe(200)
-  expect(calls()).toBe(2)
-  const searchParams = { to: outside() }
-  expect(await client('redirect', { searchParams }).json()).toEqual({ authorization: false })
-  await tokens.close()
-})
+const served = [got15, got150, got151] as unknown as Got[]
+
+test.each(served)(
+  'got 15 is served: the token, its renewal, and no token out of the API',
+  async (version) => {
+    const tokens = createManager()
+    const client = version.extend({ prefixUrl: sandbox.weblinkUrl }, gotTokens(tokens))
+    await revoke(tokens)
+    expect((await client('records')).statusCode).toBe(200)
+    expect(calls()).toBe(2)
+    const searchParams = { to: outside() }
+    expect(await client('redirect', { searchParams }).json()).toEqual({ authorization: false })
+    await tokens.close()
+  },
+)
 
 test('got 15 sends a form again after a 401, as it was, and only where no hook has replaced it', async () => {
   const tokens = createManager()

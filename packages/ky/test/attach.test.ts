@@ -1,6 +1,8 @@
 import ky from 'ky'
 import ky1 from 'ky-1'
 import ky2 from 'ky-2'
+import ky201 from 'ky-2.0'
+import ky202 from 'ky-2.1'
 import { describe, expect, test } from 'vitest'
 
 import { kyTokens } from '../src/index.ts'
@@ -65,8 +67,9 @@ describe('kyTokens', () => {
     expect([calls(), tokenRequests()]).toEqual([0, 0])
   })
 
-  test('serves ky 2.0: the token, its renewal, and no token out of the API', async () => {
-    const oldest = (ky2 as unknown as typeof ky).extend(kyTokens(tokens))
+  const older = [ky2, ky201, ky202] as unknown as (typeof ky)[]
+  test.each(older)('serves ky 2.0: the token, its renewal, and no token out of the API', async (version) => {
+    const oldest = version.extend(kyTokens(tokens))
     await revoke(tokens)
     expect((await oldest(weblink('records'))).status).toBe(200)
     expect(calls()).toBe(2)

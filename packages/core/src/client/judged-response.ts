@@ -1,7 +1,7 @@
-import type { IncomingMessage } from 'node:http'
-
 import type { Report } from '../send/api.ts'
 import { discardBody } from './discard-body.ts'
+
+type IncomingMessage = import('node:http').IncomingMessage
 
 /** A request of `node:http` whose responses are judged before its client sees them. */
 export interface JudgedRequest {
@@ -21,12 +21,12 @@ export function judgeResponses(
   isUnwanted: (report: Report) => boolean,
 ): JudgedRequest {
   let discarded = Promise.resolve()
-  const { emit } = request
+  const emit = request.emit.bind(request)
   request.emit = (event: string, response: IncomingMessage, ...more: unknown[]) => {
     if (event !== 'response' || (response.statusCode ?? 0) < 400 || !isUnwanted(reportOf(response)))
-      return emit.call(request, event, response, ...more)
+      return emit(event, response, ...more)
     discarded = discardBody(response)
-    return emit.call(request, event, withoutBody(response), ...more)
+    return emit(event, withoutBody(response), ...more)
   }
   return {
     get discarded() {
@@ -53,8 +53,6 @@ function withoutBody(response: IncomingMessage): object {
   for (const name of bodyFields) delete headers[name]
   const { req } = response as { readonly req?: unknown }
   const empty = new Readable({ read: () => void empty.push(null) })
-  return Object.assign(empty, {
-    ...{ statusCode, statusMessage, httpVersion, headers, rawHeaders, socket, req },
-    ...{ complete: true, trailers: {}, rawTrailers: [] },
-  })
+  const head = { statusCode, statusMessage, httpVersion, headers, rawHeaders, socket, req }
+  return Object.assign(empty, head, { complete: true, trailers: {}, rawTrailers: [] })
 }

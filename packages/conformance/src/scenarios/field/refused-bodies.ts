@@ -19,7 +19,10 @@ export const refusedBodies: ScenarioGroup = {
       broken: true,
     }),
     // axios/axios#3435
-    refused('says gzip and is not', { headers: { ...challenge, 'content-encoding': 'gzip' }, body: '<html>' }),
+    refused('says gzip and is not', {
+      headers: { ...challenge, 'content-encoding': 'gzip' },
+      body: '<html>',
+    }),
     // axios/axios#4806
     refused('never ends', { headers: challenge, body: '<html>', endless: true }),
     // sindresorhus/got#1523

@@ -23,7 +23,11 @@ interface Kind {
 
 const sources: Readonly<Record<string, Kind>> = {
   // axios/axios#3780, axios/axios#4306: the other side of a proxied upload disconnects
-  'is destroyed': { kind: 'Node stream', ends: false, source: () => nodeStream((stream) => stream.destroy()) },
+  'is destroyed': {
+    kind: 'Node stream',
+    ends: false,
+    source: () => nodeStream((stream) => stream.destroy()),
+  },
   fails: {
     kind: 'Node stream',
     ends: true,

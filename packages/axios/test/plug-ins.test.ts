@@ -1,0 +1,141 @@
+import { openScriptedApi } from '@tokenlane/conformance'
+import { createTokenManager } from '@tokenlane/core'
+import { fakeTokens } from '@tokenlane/core/testing'
+import axios, { type AxiosInstance, type InternalAxiosRequestConfig } from 'axios'
+import { buildMemoryStorage, setupCache } from 'axios-cache-interceptor'
+import AxiosMockAdapter from 'axios-mock-adapter'
+import axiosRetry from 'axios-retry'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+
+import { attachTokens } from '../src/index.ts'
+
+/** A manager whose API has no token from now on. */
+const closed = async (baseUrl: string) => {
+  const tokens = createTokenManager({
+    issuers: {
+      main: {
+        tokenEndpoint: 'https://issuer.example/token',
+        credentials: { clientId: 'me', clientSecret: 'secret-of-the-client' },
+        allowInsecureLoopback: true,
+      },
+    },
+    apis: [{ baseUrl, issuer: 'main' }],
+  })
+  await tokens.close()
+  return tokens
+}
+
+describe('axios-cache-interceptor', () => {
+  // arthurfiorette/axios-cache-interceptor#433
+  test('a call that gets no token fails, and so does each later one: none waits for it', async () => {
+    const client = axios.create({ baseURL: 'https://api.example/' })
+    setupCache(client)
+    attachTokens(client, await closed('https://api.example/'))
+    for (const _ of [1, 2])
+      await expect(client.get('records')).rejects.toMatchObject({ code: 'MANAGER_CLOSED' })
+  })
+
+  test('with staleIfError, a call that gets no token gets the stale response', async () => {
+    let now = 1_000_000
+    vi.spyOn(Date, 'now').mockImplementation(() => now)
+    onTestFinished(() => void vi.restoreAllMocks())
+    const api = await openScriptedApi(() => ({
+      status: 200,
+      headers: { 'cache-control': 'max-age=1', etag: 'a' },
+      body: 'old',
+    }))
+    onTestFinished(() => api.close())
+    const client = axios.create({ proxy: false })
+    setupCache(client, { staleIfError: true, interpretHeader: true })
+    expect((await client.get(api.url)).data).toBe('old')
+    now += 10_000
+    attachTokens(client, await closed(api.url))
+    expect((await client.get(api.url)).data).toBe('old')
+    expect(api.requests).toHaveLength(1)
+  })
+
+  test('added before the tokens, it answers without a token and a turn, and holds no token', async () => {
+    const api = await openScriptedApi(() => ({ status: 200, headers: { 'cache-control': 'max-age=60' } }))
+    onTestFinished(() => api.close())
+    const tokens = fakeTokens({ apis: [api.url] })
+    const client = axios.create({ proxy: false })
+    const storage = buildMemoryStorage()
+    setupCache(client, { storage })
+    attachTokens(client, tokens)
+    await Promise.all([client.get(api.url), client.get(api.url)])
+    await client.get(api.url)
+    expect([api.requests.length, tokens.counts().sends]).toEqual([1, 1])
+    expect(JSON.stringify(storage.data)).not.toContain('Bearer')
+  })
+})
+
+describe('axios-retry', () => {
+  // softonic/axios-retry#89
+  test.each(['before', 'after'])(
+    'added %s the tokens, it does not retry what Tokenlane refuses',
+    async (order) => {
+      const onRetry = vi.fn<() => void>()
+      const client = axios.create()
+      const retry = (): void => axiosRetry(client, { retries: 3, onRetry }) as never
+      if (order === 'before') retry()
+      attachTokens(client, await closed('https://api.example/'))
+      if (order === 'after') retry()
+      await expect(client.get('https://api.example/x')).rejects.toMatchObject({ code: 'MANAGER_CLOSED' })
+      expect(onRetry).not.toHaveBeenCalled()
+    },
+  )
+})
+
+describe('axios-mock-adapter', () => {
+  // ctimmerm/axios-mock-adapter#268
+  test.each(['before', 'after'])(
+    'added %s the tokens, its replies come, and a 401 of it renews',
+    async (order) => {
+      const tokens = fakeTokens({ apis: ['https://api.example/'] })
+      const client = axios.create()
+      if (order === 'before') attachTokens(client, tokens)
+      const mock = new AxiosMockAdapter(client as never)
+      if (order === 'after') attachTokens(client, tokens)
+      mock.onGet('https://api.example/x').replyOnce(401).onGet('https://api.example/x').reply(200, { id: 7 })
+      expect((await client.get('https://api.example/x')).data).toEqual({ id: 7 })
+      expect(mock.history['get']).toHaveLength(2)
+    },
+  )
+})
+
+// axios/axios#5894, knee-cola/jest-mock-axios#23
+test('an axios that a test has replaced by some functions is served, since nothing is read before a call', () => {
+  const stub = { interceptors: { request: { use: () => 0 } }, getUri: () => '' }
+  expect(attachTokens(stub as never, fakeTokens({ apis: ['https://api.example/'] }))).toBeTypeOf('function')
+})
+
+test('an interceptor and the defaults can set `tokenlane`', async () => {
+  const tokens = fakeTokens({ apis: ['https://api.example/'] })
+  const client: AxiosInstance = axios.create({
+    adapter: async (config) => ({ data: '', status: 200, statusText: '', headers: {}, config }),
+  })
+  client.defaults.tokenlane = { priority: 1 }
+  attachTokens(client, tokens)
+  client.interceptors.request.use((config: InternalAxiosRequestConfig) => {
+    config.tokenlane = { ...config.tokenlane, resend: false }
+    return config
+  })
+  const { config } = await client.get('https://api.example/x')
+  expect(config.tokenlane).toEqual({ priority: 1, resend: false })
+})
+
+test('an instance whose `create` gives every new one its tokens sends a call once', async () => {
+  const api = await openScriptedApi()
+  onTestFinished(() => api.close())
+  const tokens = fakeTokens({ apis: [api.url] })
+  const client = axios.create({ proxy: false })
+  const { create } = client
+  client.create = (defaults) => {
+    const made = create(defaults)
+    attachTokens(made, tokens)
+    return made
+  }
+  attachTokens(client, tokens)
+  expect((await client.get(api.url)).status).toBe(200)
+  expect([api.requests.length, tokens.counts().sends]).toEqual([1, 1])
+})
