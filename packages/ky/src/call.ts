@@ -129,9 +129,10 @@ export class Call {
 
   #asks(request: Request): SendOptions {
     const { signal, method } = request
-    const { tokenlane, body } = this.#options
+    const { tokenlane, body, json } = this.#options
     const { priority, resend } = checkCallOptions(tokenlane)
-    const replayable = body === undefined ? isReplayableRequest(request) : isReplayable(body)
+    const replayable =
+      body === undefined && json === undefined ? isReplayableRequest(request) : isReplayable(body)
     return { client: 'ky', method, signal, priority, resend, replayable }
   }
 }
