@@ -16,6 +16,7 @@ const owners: Record<Exclude<keyof OneApiOptions, keyof IssuerOptions>, 'api' | 
   ratePolicy: 'api',
   resend: 'api',
   refusedStatuses: 'api',
+  scheme: 'api',
   environment: 'manager',
   store: 'manager',
   limiter: 'manager',

@@ -2,7 +2,7 @@ import { createTokenManager } from '@tokenlane/core'
 import { expect } from 'vitest'
 
 import type { ScenarioGroup } from '../scenario.ts'
-import type { SeenRequest } from '../scripted-api.ts'
+import { rejection, type SeenRequest } from '../scripted-api.ts'
 import { printed } from '../printed.ts'
 import { oneByOne, type Stage } from '../stage.ts'
 import type { TestClient } from '../test-client.ts'
@@ -42,6 +42,19 @@ export const tokens: ScenarioGroup = {
         expect(bare!.authorization).toBeUndefined()
         expect(managed!.authorization).toMatch(/^Bearer ./)
         expect(managed!.rest).toEqual(bare!.rest)
+      },
+    },
+    {
+      name: 'is sent with the scheme that its API asks for, also after a 401 and a redirect',
+      async run(stage) {
+        const api = await stage.scripted(({ url }, number) => {
+          if (number === 1) return rejection
+          return url === '/moved' ? { status: 200 } : { status: 302, headers: { location: '/moved' } }
+        })
+        const { client } = stage.open({ apis: [{ baseUrl: api.url, scheme: 'Zoho-oauthtoken' }] })
+        expect(await client.status({ url: api.url })).toBe(200)
+        const schemes = api.requests.map(({ headers }) => headers.authorization?.split(' ')[0])
+        expect(schemes).toEqual(Array(3).fill('Zoho-oauthtoken'))
       },
     },
     {

@@ -65,11 +65,23 @@ const readRatePolicy: Reader<CheckedPolicy> = (value, path) => {
 }
 
 /** Returns how the options of an API are read that say when its calls are sent again. */
-export function readingCalls(api: unknown): Pick<Description<CheckedApi>, 'resend' | 'refusedStatuses'> {
+export function readingCalls(
+  api: unknown,
+): Pick<Description<CheckedApi>, 'resend' | 'refusedStatuses' | 'scheme'> {
   const limited = own(own(api, 'ratePolicy'), 'limitedStatuses')
   const statuses = statusCodes(499, [429, limited].flat(), '429 and `ratePolicy.limitedStatuses`')
-  return { resend: optional(readResend, true), refusedStatuses: optional(statuses, refusedByDefault) }
+  return {
+    resend: optional(readResend, true),
+    refusedStatuses: optional(statuses, refusedByDefault),
+    scheme: optional(readScheme, 'Bearer'),
+  }
 }
+
+/** Reads a token of RFC 9110 §5.6.2, which has no space: `Bearer ` would send two. */
+const readScheme = fitting<string>(
+  (scheme) => typeof scheme === 'string' && /^[\w!#$%&'*+.^`|~-]+$/.test(scheme),
+  "a word without spaces, such as 'Bearer' or 'OAuth'",
+)
 
 const methods = "true, false or uppercase methods, such as ['GET', 'HEAD']"
 const readMethods = list(

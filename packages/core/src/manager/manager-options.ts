@@ -29,6 +29,13 @@ export interface ApiOptions<Issuer extends string = string> {
    */
   readonly resend?: boolean | readonly string[] | undefined
   /**
+   * What stands before the token in the `Authorization` header (RFC 9110 §11.4), for an API that wants another word there,
+   * such as `OAuth` or `Zoho-oauthtoken`.
+   *
+   * @defaultValue 'Bearer'
+   */
+  readonly scheme?: string | undefined
+  /**
    * The status codes, 400 to 499, by which the API says that a token has expired or was revoked. Some APIs use 403 or
    * 404, which can also mean something else: list them only for an API that does not use them otherwise. Forced
    * renewals are limited as after a 401, and a response whose `Bearer` challenge names another reason forces none.

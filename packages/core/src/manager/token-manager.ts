@@ -53,6 +53,13 @@ export interface TokenManager<Issuer extends string = string> extends AsyncDispo
    * ```
    */
   getToken(issuer: Issuer, options?: { readonly signal?: AbortSignal | undefined }): Promise<AccessToken>
+  /**
+   * Drops an issuer's token, for example after a leak: calls get a new one from now on. A shared store drops it, too; other
+   * processes use their copy until an API refuses it. A call that was sent with the old token is judged as ever.
+   *
+   * @throws TokenlaneError `INVALID_OPTIONS` for an unknown name.
+   */
+  invalidate(issuer: Issuer): void
   /** Returns the API that an absolute URL belongs to, or `undefined` for a URL that gets no token. */
   route(url: string | URL): Api | undefined
   /** Returns the state of every issuer and API. Contains no secrets. */
@@ -109,7 +116,10 @@ interface RegistrationParts {
   /** By name. */
   readonly issuers: ReadonlyMap<
     string,
-    { readonly token: Pick<RenewingToken, 'live' | 'wait' | 'isIdle' | 'close'>; status(): IssuerStatus }
+    {
+      readonly token: Pick<RenewingToken, 'live' | 'wait' | 'forget' | 'isIdle' | 'close'>
+      status(): IssuerStatus
+    }
   >
   readonly apis: readonly ProtectedApi[]
   readonly callsUnderWay: CallsUnderWay
@@ -167,6 +177,7 @@ export function register({ issuers, apis, callsUnderWay, observers }: Registrati
     functions: {
       getToken,
       route: (url) => (isBareHop() ? undefined : router.match(url)),
+      invalidate: (name) => refusingTo('invalidate token', () => issuerNamed(issuers, name)).token.forget(),
       status: () => ({
         issuers: Object.fromEntries(Array.from(issuers, ([name, issuer]) => [name, issuer.status()])),
         apis: apis.map((api) => api.status()),
@@ -210,6 +221,7 @@ export function issuerNamed<T>(issuers: ReadonlyMap<string, T>, name: string): T
 export function standInFor<Issuer extends string>(current: () => TokenManager<Issuer>): TokenManager<Issuer> {
   return {
     getToken: async (issuer, options) => current().getToken(issuer, options),
+    invalidate: (issuer) => current().invalidate(issuer),
     route: (url) => current().route(url),
     status: () => current().status(),
     observe: (observer) => current().observe(observer),

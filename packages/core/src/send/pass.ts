@@ -21,6 +21,8 @@ export interface CallContext extends Refusing {
   readonly refuses: (report: Report) => boolean
   /** Whether calls may be sent again, or the methods of those that may. */
   readonly resend: boolean | readonly string[]
+  /** What stands before the token in the `Authorization` header. */
+  readonly scheme: string
   readonly callsUnderWay: CallsUnderWay
 }
 
@@ -114,7 +116,7 @@ class AttemptPass implements Pass {
   }
 
   get authorization(): string {
-    return `Bearer ${this.#token.value}`
+    return `${this.#api.scheme} ${this.#token.value}`
   }
 
   sent(): void {

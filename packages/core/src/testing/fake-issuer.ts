@@ -19,7 +19,7 @@ const end = Date.UTC(2100, 0)
 
 /** An issuer that does not exist: its token is there at once, valid forever, and another one after each 401. */
 export interface FakeIssuer {
-  readonly token: CurrentToken & Pick<RenewingToken, 'isIdle' | 'close'>
+  readonly token: CurrentToken & Pick<RenewingToken, 'isIdle' | 'close' | 'forget'>
   /** Lets the next call that needs a token fail. */
   failOnce(code: TokenFailure): void
   status(): IssuerStatus
@@ -36,6 +36,10 @@ export function fakeIssuer(issuer: string, firstValue: string, emit: Emit): Fake
     const { expiresAt } = token
     emit({ type: 'token.renewed', issuer, expiresAt, duration: 0, reason, joiners: 0 })
     return token
+  }
+  const forget = (): void => {
+    if (token !== undefined) number += 1
+    token = undefined
   }
   const shared: FakeIssuer['token'] = {
     // nothing is renewed in the background, and nothing is waited for
@@ -56,11 +60,8 @@ export function fakeIssuer(issuer: string, firstValue: string, emit: Emit): Fake
       throw new TokenlaneError(code, `Cannot obtain token for issuer "${issuer}": ${reason}`, { issuer })
     },
     isCurrent: (one) => token === one,
-    invalidate(one) {
-      if (token !== one) return
-      token = undefined
-      number += 1
-    },
+    invalidate: (one) => token === one && forget(),
+    forget,
   }
   return {
     token: shared,

@@ -13,7 +13,7 @@ import { checkRatePolicy, type RatePolicy } from '../queue/rate-policy.ts'
 /** An API of a fake manager. */
 export interface FakeApiOptions<Issuer extends string = string> extends Pick<
   ApiOptions,
-  'resend' | 'refusedStatuses'
+  'resend' | 'refusedStatuses' | 'scheme'
 > {
   /**
    * Origin and path prefix, one for all environments or one for each; `http:` is allowed, because the token is
@@ -177,7 +177,7 @@ const readFake: Reader<CheckedFake> = (options, optionsPath) => {
     environment: readEnvironment,
     apis: list(
       readApi,
-      'an array of base URLs, or of { baseUrl, issuer, ratePolicy, resend, refusedStatuses }',
+      'an array of base URLs, or of { baseUrl, issuer, ratePolicy, resend, refusedStatuses, scheme }',
     ),
     issuers: optional(list(readName, 'an array of names'), []),
     token: optional(text('a non-empty string')),

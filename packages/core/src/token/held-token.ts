@@ -20,6 +20,8 @@ export class HeldToken {
   floor = 0
   /** The one before it, if its renewal came ahead of expiry. */
   #former: { readonly token: AccessToken; readonly grant: Grant } | undefined
+  /** Whether a token from a shared store is not to be used: it may be one that was to be dropped. */
+  distrustsStored = false
   /** When a 401 last dropped a token, on the monotonic clock. */
   rejectedAt: number = Number.NEGATIVE_INFINITY
 
@@ -70,6 +72,15 @@ export class HeldToken {
   wouldAccept(grant: Grant): boolean {
     const left = timeUntil(grant.expiry)
     return left > floorOf(grant) && (left > this.#renewBeforeOf(grant) || this.left <= 0)
+  }
+
+  /** Drops the token, whichever it is, and the one before it. */
+  forget(): void {
+    this.#former = undefined
+    this.distrustsStored = this.grant === undefined
+    this.grant?.drop?.()
+    this.token = undefined
+    this.grant = undefined
   }
 
   /** Drops the token after a 401, if it is still this one. */

@@ -1,6 +1,6 @@
 import { closedError, isTokenlaneError, type TokenlaneError, whyOf, withMore } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
-import { defined, type Emit } from '../events.ts'
+import { defined, type Emit, type RenewalReason } from '../events.ts'
 import type { CheckedIssuer } from '../issuer/check-issuer.ts'
 import type { Grant, TokenSource, Wait } from '../issuer/token-source.ts'
 import { isRequestBound } from '../runtime/request-bound.ts'
@@ -121,14 +121,14 @@ export class Renewal implements Wait {
   }
 
   async #run(first: Retry | undefined): Promise<AccessToken> {
-    const { source, held, backoff, issuer, emit } = this.#renewed
+    const { held, backoff, issuer, emit } = this.#renewed
     const reason = held.reason()
     const start = performance.now()
     let retry = first
     for (let tries = 1; ; tries += 1) {
       if (retry !== undefined) await this.#pauseBefore(retry)
       try {
-        const grant = await source.obtain(reason, this)
+        const grant = await this.#obtain(reason)
         const token = held.use(grant)
         backoff.succeeded()
         const { duration } = grant
@@ -149,6 +149,16 @@ export class Renewal implements Wait {
         retry = { delay, after: error }
       }
     }
+  }
+
+  async #obtain(reason: RenewalReason): Promise<Grant> {
+    const { source, held } = this.#renewed
+    const grant = await source.obtain(reason, this)
+    const isStored = grant.duration === undefined
+    if (!isStored || !held.distrustsStored) return grant
+    held.distrustsStored = false
+    grant.drop?.()
+    return source.obtain(reason, this)
   }
 
   /** Waits before a try; throws the error of the one before if no call waits for it any more. */

@@ -92,6 +92,13 @@ export class RenewingToken {
     this.#held.drop(token)
   }
 
+  /** Drops the token by hand, also in a shared store: calls get a new one from now on. */
+  forget(): void {
+    this.#held.forget()
+    // what a renewal under way brings may be the stored token
+    if (this.#underWay !== undefined) this.#held.distrustsStored = true
+  }
+
   /** When a 401 last cost a token, on the monotonic clock. */
   get rejectedAt(): number {
     return this.#held.rejectedAt
