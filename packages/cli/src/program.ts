@@ -13,7 +13,7 @@ import { hanging } from './hanging.ts'
 import { clientAuthentications } from './metadata/authorization-server.ts'
 import { questionsThrough } from './init/questions.ts'
 import { scenes } from './judge/scenes.ts'
-import { print } from './print.ts'
+import { output, print } from './print.ts'
 
 const help = `
 Examples:
@@ -64,7 +64,7 @@ export function createProgram(end: (status: number) => void): Command {
     .helpOption('-h, --help', helpOfThis)
     .helpCommand('help [command]', "print a command's help")
     .exitOverride()
-    .configureOutput({ outputError: () => {} })
+    .configureOutput({ outputError: () => {}, writeOut: (text) => void output.write(text) })
 
   application(program.command('doctor'))
     .description('check options, DNS, TLS, clock, tokens, secrets and rate limits, and say what to fix')
