@@ -3,7 +3,9 @@ import type { Pace } from './pace.ts'
 /** Says what a run is about to do: how many calls, with which clients, at which limits, with which tokens. */
 export function opening({ duration, lifetime, ratePolicies, pages }: Run): string {
   const limits = (api: keyof Pace['ratePolicies']): string =>
-    ratePolicies[api].limits.map(({ quota, window }) => `${quota} in ${seconds(window)}`).join(' and ')
+    ratePolicies[api].limits
+      .map(({ quota, window }) => `${quota} in ${typeof window === 'number' ? seconds(window) : window}`)
+      .join(' and ')
   return [
     `${pages.general + pages.weblink} calls in ${seconds(duration)} with axios, fetch, got and ky, against a local sandbox.`,
     `Tokens live ${seconds(lifetime)}; they expire, are revoked, and one issuer fails for a while.`,

@@ -49,14 +49,14 @@ export function managedAdapter(
     const api = url === undefined ? undefined : tokens.route(url)
     if (api === undefined) return sendBare(config)
 
-    const { priority, resend } = checkCallOptions(config.tokenlane)
+    const { priority, resend, cost } = checkCallOptions(config.tokenlane)
     mustBeSecure(config, { url: api.baseUrl, isFetch })
     const method = config.method?.toUpperCase() ?? 'GET'
     const context = { send, api, tokens, method, target }
     const waiting = waitSignal(config)
     const body = watchBody(config.data, waiting.signal)
     const replayable = isReplayable(config.data)
-    const call = { client: 'axios', method, signal: body.signal, priority, resend, replayable }
+    const call = { client: 'axios', method, url, signal: body.signal, priority, resend, cost, replayable }
     try {
       const outcome = await api.send((authorization, judge) => {
         body.release()

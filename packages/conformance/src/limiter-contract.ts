@@ -1,4 +1,4 @@
-import type { LimitedApi, Permit, RateLimiter, RateLimiterFactory } from '@tokenlane/core/fleet'
+import type { Claim, Permit, RateLimiter, RateLimiterFactory } from '@tokenlane/core/fleet'
 import { afterAll, describe, expect, test } from 'vitest'
 
 /** Everything the contract needs to know about a rate limiter. */
@@ -13,17 +13,36 @@ export interface LimiterDriver {
 
 /** In milliseconds. */
 const window = 200
+const accepted = { isRefused: false, cost: 1 }
+
+/** What is limited: by default nothing. */
+interface Policy {
+  readonly limits?: readonly { readonly quota: number; readonly window: number }[]
+  readonly spread?: boolean
+  readonly unansweredGrace?: number
+}
+
+function claimOf({ limits = [], spread = false, unansweredGrace }: Policy): Claim {
+  return {
+    key: '',
+    cost: 1,
+    limits: limits.map((limit) => ({ series: '', ...limit })),
+    interval: spread ? Math.max(0, ...limits.map((limit) => limit.window / limit.quota)) : 0,
+    accounting: 'strict',
+    unansweredGrace,
+  }
+}
 
 /** Registers the tests that every rate limiter must pass. They run concurrently, each with its own API. */
 export function limiterContract(driver: LimiterDriver): void {
   describe.concurrent(`${driver.name}: the rate limiter contract`, () => {
     const opened: RateLimiter[] = []
     afterAll(async () => {
-      await Promise.all(opened.map(async (limiter) => limiter.close?.()))
+      await Promise.all(opened.map(async (limiter) => limiter.close()))
       await driver.close?.()
     })
 
-    const open = (policy: Partial<LimitedApi>): Line => {
+    const open = (policy: Policy): Line => {
       const line = new Line(driver.create, policy)
       opened.push(line.limiter)
       return line
@@ -31,14 +50,14 @@ export function limiterContract(driver: LimiterDriver): void {
 
     test('without a limit, every attempt may be sent', async () => {
       const line = open({})
-      for (let count = 0; count < 100; count += 1) (await line.next()).answered()
+      for (let count = 0; count < 100; count += 1) (await line.next()).answered(accepted)
     })
 
     test('the whole quota may be sent at once, and one more attempt only a window after the first response', async () => {
       const line = open({ limits: [{ quota: 3, window }] })
       const permits = [await line.next(), await line.next(), await line.next()]
       const answered = performance.now()
-      for (const permit of permits) permit.answered()
+      for (const permit of permits) permit.answered(accepted)
       await line.next()
       expect(performance.now() - answered).toBeGreaterThanOrEqual(window)
     })
@@ -50,7 +69,7 @@ export function limiterContract(driver: LimiterDriver): void {
       const next = line.next().then(() => (isNext = true))
       await new Promise((resolve) => setTimeout(resolve, 1.5 * window))
       expect(isNext).toBe(false)
-      permit.answered()
+      permit.answered(accepted)
       line.ask()
       await next
     })
@@ -84,7 +103,7 @@ export function limiterContract(driver: LimiterDriver): void {
       })
       const start = performance.now()
       for (let count = 0; count < 4; count += 1) {
-        ;(await line.next()).answered()
+        ;(await line.next()).answered(accepted)
         line.ask()
       }
       expect(performance.now() - start).toBeGreaterThanOrEqual(3 * window)
@@ -96,7 +115,7 @@ export function limiterContract(driver: LimiterDriver): void {
       const start = performance.now()
       for (let count = 0; count < 4; count += 1) {
         const permit = await line.next()
-        permit.answered()
+        permit.answered(accepted)
         line.ask()
       }
       expect(performance.now() - start).toBeGreaterThanOrEqual((3 * window) / 4 - 1)
@@ -114,7 +133,7 @@ export function limiterContract(driver: LimiterDriver): void {
           await sleep(count % 3 === 0 ? 0 : roundTrip / 2)
           counted.push(performance.now())
           await sleep(roundTrip)
-          permit.answered()
+          permit.answered(accepted)
           line.ask()
         }
         underWay.push(exchange())
@@ -128,8 +147,8 @@ export function limiterContract(driver: LimiterDriver): void {
     test('its forecast for a lag of 0 is a lower bound', async () => {
       const line = open({ limits: [{ quota: 1, window }] })
       const permit = await line.next()
-      permit.answered()
-      const forecast = line.limiter.forecast(1, 0)
+      permit.answered(accepted)
+      const forecast = line.limiter.forecast(line.claim, 1, 0)
       const start = performance.now()
       await line.next()
       expect(performance.now() - start).toBeGreaterThanOrEqual(forecast - 5)
@@ -140,24 +159,22 @@ export function limiterContract(driver: LimiterDriver): void {
 /** Attempts that go one after the other, and ask the limiter as core's queue does. */
 class Line {
   readonly limiter: RateLimiter
+  readonly claim: Claim
   #waiting: ((permit: Permit) => void) | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(create: RateLimiterFactory, policy: Partial<LimitedApi>) {
+  constructor(create: RateLimiterFactory, policy: Policy) {
     apis += 1
     const ask = (): void => this.ask()
     this.limiter = create({
       baseUrl: `https://api-${Date.now().toString(36)}-${apis}.example/`,
-      limits: [],
-      spread: false,
-      accounting: 'strict',
       unitsAvailable: ask,
-      paused() {},
-      resumed: ask,
+      heard() {},
+      counted() {},
       failed: (reason) => expect.fail(`the limiter failed: ${reason}`),
       recovered() {},
-      ...policy,
     })
+    this.claim = claimOf(policy)
   }
 
   /** Returns the permit of the next attempt as soon as the limiter gives one. */
@@ -172,7 +189,7 @@ class Line {
   ask(): void {
     clearTimeout(this.#timer)
     if (this.#waiting === undefined) return
-    const taken = this.limiter.take(1)
+    const taken = this.limiter.take(this.claim, 1)
     if (typeof taken === 'object') {
       this.#waiting(taken)
       this.#waiting = undefined

@@ -51,7 +51,7 @@ function memoryStore(): TokenStore {
 
 const store = memoryStore()
 storeContract({ name: 'a store in memory', open: () => store })
-limiterContract({ name: "core's own limiter", create: createRateLimiter })
+limiterContract({ name: "core's own limiter", create: () => createRateLimiter() })
 
 const folder = mkdtempSync(join(tmpdir(), 'contract-'))
 storeContract({

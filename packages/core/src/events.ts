@@ -22,10 +22,12 @@ export interface CallWaits {
   readonly pause: number
 }
 
-/** At most `quota` calls in any `window` milliseconds. */
+/** At most `quota` calls in any `window`: milliseconds, or a window of the calendar. As in a rate policy. */
 export interface NamedLimit {
   readonly quota: number
-  readonly window: number
+  readonly window: number | 'second' | 'minute' | 'hour' | 'day' | 'month'
+  readonly name?: string | undefined
+  readonly match?: string | readonly string[] | undefined
 }
 
 /**

@@ -175,7 +175,13 @@ function finished({ api, client, status, code, sends, resends, duration }: Event
 }
 
 function limits(all: readonly NamedLimit[]): string {
-  return all.map(({ quota, window }) => `${quota} in ${ms(window)}`).join(', ') || 'none'
+  return all.map((limit) => limitText(limit)).join(', ') || 'none'
+}
+
+function limitText({ quota, window, name, match }: NamedLimit): string {
+  const span = typeof window === 'number' ? ms(window) : `a ${window}`
+  const which = name ?? (match === undefined ? '' : [match].flat().join(', '))
+  return `${quota} in ${span}${which && ` (${which})`}`
 }
 
 function ms(span: number): string {

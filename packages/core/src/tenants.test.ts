@@ -247,7 +247,13 @@ test('tenants do not share a queue, nor the budget of a shared limiter', async (
     limiter({ baseUrl }) {
       budgets.push(baseUrl)
       const permit = { answered() {}, ended() {}, cancel() {} }
-      return { take: () => permit, forecast: () => 0 }
+      return {
+        take: () => permit,
+        forecast: () => 0,
+        usage: () => ({ used: undefined, lag: 0, arrivesWithin: undefined }),
+        tell() {},
+        async close() {},
+      }
     },
   })
   const calls = [send(tenants.get('a'), 100), send(tenants.get('b c'), 100)]

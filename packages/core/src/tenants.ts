@@ -7,9 +7,9 @@ import { aFunction, count, object, oneOf, optional, type ReadAs, text } from './
 import { mustBeSupportedRuntime } from './runtime/supported-runtime.ts'
 import { type CloseOptions, closeWithin, type CutOff } from './manager/close-within.ts'
 import { recentTenants } from './tenants/recent-tenants.ts'
-import { FairLimits } from './tenants/fair-limits.ts'
-import type { LimitedApi, RateLimiterFactory } from './queue/rate-limiter.ts'
-import { putTogether } from './manager/put-together.ts'
+import { sharedBudgets } from './tenants/shared-budgets.ts'
+import { Budget } from './limits/budget.ts'
+import { type BudgetFactory, putTogether } from './manager/put-together.ts'
 import type { TokenManager } from './token-manager.ts'
 
 /** Configures `createTenants`. */
@@ -97,30 +97,15 @@ export function createTenants<const Issuer extends string>(options: TenantsOptio
     limits,
     runtime,
   } = refusingTo('create tenants', () => read(options, 'options'))
-  const shared = new Map<string, FairLimits>()
-  /** Returns the limits of all tenants whose APIs have the same base URL and policy. */
-  const sharedBy = (api: LimitedApi, create: RateLimiterFactory | undefined): FairLimits => {
-    // without its functions
-    const key = JSON.stringify(api)
-    const found = shared.get(key) ?? new FairLimits(api, create)
-    shared.set(key, found)
-    return found
-  }
-  const limiterOf = (id: string, create: RateLimiterFactory | undefined): RateLimiterFactory | undefined => {
-    // anything else is refused with the other options
-    if (create !== undefined && typeof create !== 'function') return create
-    if (limits === 'shared') return (api) => sharedBy(api, create).join(api)
-    // a limiter keeps one budget for each base URL, so a tenant's own one is kept under its name
-    return create && ((api) => create({ ...api, baseUrl: `${api.baseUrl}#${encodeURIComponent(id)}` }))
-  }
+  const shared = sharedBudgets()
   const recent = recentTenants<Issuer>(most, (id, tokens) =>
     refusingTo(`use tenant "${id}"`, () => {
       const given = optionsOf(id)
       mustBeObject(given, 'options()')
-      const limiter = limiterOf(id, given.limiter)
+      const budgetOf = limits === 'shared' ? shared.budgetOf : ownOf(id)
       return {
-        ...putTogether({ runtime, ...given, limiter }, tokens, { tenant: id }),
-        hasLimiter: limiter !== undefined,
+        ...putTogether({ runtime, ...given }, tokens, { tenant: id, budgetOf }),
+        hasLimiter: limits === 'shared' || given.limiter !== undefined,
       }
     }),
   )
@@ -128,7 +113,7 @@ export function createTenants<const Issuer extends string>(options: TenantsOptio
     const closing = recent.closeAll(bound)
     await closeWithin(bound, async () => {
       await closing
-      await Promise.all(Array.from(shared.values(), (each) => each.close()))
+      await shared.close()
     })
     return closing
   }
@@ -140,4 +125,11 @@ export function createTenants<const Issuer extends string>(options: TenantsOptio
     close: close as Tenants['close'],
     [Symbol.asyncDispose]: async () => void (await close()),
   }
+}
+
+/** A limiter keeps one budget for each base URL, so a tenant's own one is kept under its name. */
+function ownOf(id: string): BudgetFactory {
+  // half of a surrogate pair has no encoding of its own
+  const name = encodeURIComponent(JSON.stringify(id).slice(1, -1))
+  return (api, policy, limiter) => new Budget(limiter ? `${api}#${name}` : api, policy, limiter)
 }

@@ -29,6 +29,7 @@ export class Call implements OutgoingCall {
   readonly signal: AbortSignal | undefined
   readonly priority: number | undefined
   readonly resend: boolean | undefined
+  readonly cost: CallOptions['cost']
   readonly client = 'fetch'
   readonly init: RequestInit
   readonly #url: string
@@ -43,9 +44,10 @@ export class Call implements OutgoingCall {
     this.init = init
     this.#fields = copyOfFields(init.headers)
     this.hasOwnAuthorization = hasAuthorization(this.#fields)
-    const { priority, resend }: CallOptions = tokenlane === undefined ? {} : checkCallOptions(tokenlane)
+    const { priority, resend, cost }: CallOptions = tokenlane === undefined ? {} : checkCallOptions(tokenlane)
     this.priority = priority
     this.resend = resend
+    this.cost = cost
     const { method = 'GET' } = init
     this.method = /^(?:get|head|post|put|delete|options)$/i.test(method) ? method.toUpperCase() : method
     this.hasBody = (init.body ?? undefined) !== undefined

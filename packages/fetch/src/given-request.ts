@@ -36,7 +36,7 @@ export function requestCall(
   const given = (isRequest(input) ? input : init) as Request
   if (hasAuthorization(copyOfFields(init.headers ?? given.headers))) return undefined
   const { tokenlane, ...rest } = init
-  const { priority, resend } = checkCallOptions(tokenlane)
+  const { priority, resend, cost } = checkCallOptions(tokenlane)
   const Class = requestClass(given)
   const asked = isRequest(init) ? init : rest
   const isPlain = isRequest(input) && !Object.keys(rest).some((name) => standard.has(name))
@@ -44,5 +44,5 @@ export function requestCall(
   const request = isPlain && input.body === null ? input : new Class(input, asked)
   const replayable = isReplayable(rest.body) && isReplayableRequest(request)
   const beyond = Object.fromEntries(Object.entries(rest).filter(([name]) => !standard.has(name)))
-  return outgoingRequest(request, { client: 'fetch', priority, resend, replayable, beyond })
+  return outgoingRequest(request, { client: 'fetch', priority, resend, cost, replayable, beyond })
 }

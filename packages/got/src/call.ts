@@ -168,10 +168,10 @@ export class Call {
     return moved === undefined ? api.admit(asked) : moved.follow(asked)
   }
 
-  #asked({ context, isStream, body, method }: NormalizedOptions, signal?: AbortSignal): AdmitOptions {
-    const { priority, resend } = checkCallOptions(context['tokenlane'])
+  #asked({ context, isStream, body, method, url }: NormalizedOptions, signal?: AbortSignal): AdmitOptions {
+    const { priority, resend, cost } = checkCallOptions(context['tokenlane'])
     const replayable = !isStream && (this.#form?.isIn(body) === true || isReplayable(body))
-    return { client: 'got', method, priority, resend, replayable, signal }
+    return { client: 'got', method, url, priority, resend, cost, replayable, signal }
   }
 
   async #waitFor(admitted: Promise<Pass>, options: NormalizedOptions, hop: Hop): Promise<void> {

@@ -128,12 +128,12 @@ export class Call {
   }
 
   #asks(request: Request): SendOptions {
-    const { signal, method } = request
+    const { signal, method, url } = request
     const { tokenlane, body, json } = this.#options
-    const { priority, resend } = checkCallOptions(tokenlane)
+    const { priority, resend, cost } = checkCallOptions(tokenlane)
     const replayable =
       body === undefined && json === undefined ? isReplayableRequest(request) : isReplayable(body)
-    return { client: 'ky', method, signal, priority, resend, replayable }
+    return { client: 'ky', method, url, signal, priority, resend, cost, replayable }
   }
 }
 

@@ -101,12 +101,15 @@ export class ManagedCall implements Handler {
 
   #admit(redirected: Pass | undefined, signal: AbortSignal | undefined): Pass | Promise<Pass> {
     const { api } = this.#call
-    const { method, body } = this.#options
-    const { priority, resend } = checkCallOptions(this.#tokenlane)
+    const { origin = api.baseUrl, path, method, body } = this.#options
+    const { priority, resend, cost } = checkCallOptions(this.#tokenlane)
     mustKeepFloor(api.baseUrl)
-    const call = { client: 'undici', method, priority, resend, signal }
+    const call = { client: 'undici', method, priority, resend, cost, signal }
     const asked = {
       ...call,
+      get url() {
+        return new URL(path, origin)
+      },
       get replayable() {
         return isReplayable(body) || wasEmpty(body)
       },

@@ -1,10 +1,10 @@
-import type { RateLimit } from '@tokenlane/core'
+import type { Limit } from '@tokenlane/core'
 
 import { type Check, row, table } from '../doctor/finding.ts'
 import { guide } from '../guide.ts'
 import type { Facts } from '../facts/facts.ts'
 
-type Limits = readonly RateLimit[]
+type Limits = readonly Limit[]
 
 /** Finds rate policies that differ from the limits that the API names, or else from those that it keeps. */
 export const checkPolicies: Check = table({
@@ -96,5 +96,7 @@ function policyOf(api: string, { configuration }: Facts): { readonly limits: Lim
 }
 
 function limitsOf(limits: Limits): string {
-  return limits.map(({ quota, window }) => `${quota} per ${window / 1_000} s`).join(' and ') || 'none'
+  const spanOf = (window: Limit['window']): string =>
+    typeof window === 'number' ? `${window / 1_000} s` : window
+  return limits.map(({ quota, window }) => `${quota} per ${spanOf(window)}`).join(' and ') || 'none'
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 
 import type { Inspection } from '@tokenlane/core/adapter'
-import type { SharedServer } from '@tokenlane/core/fleet'
+import type { Claim, SharedServer } from '@tokenlane/core/fleet'
 
 import type { Application } from '../application/application.ts'
 import { type Connections, isOfRedis } from '../application/connections.ts'
@@ -112,6 +112,16 @@ async function tryStore(store: NonNullable<Inspection['store']>, step: Step): Pr
   await step('removing an entry', () => store.drop(name, entry))
 }
 
+/** What the doctor takes. */
+const trialClaim: Claim = {
+  key: '',
+  cost: 1,
+  limits: [{ series: '', quota: 1, window: 100 }],
+  interval: 0,
+  accounting: 'strict',
+  unansweredGrace: undefined,
+}
+
 /** Takes one permit from a budget that only the doctor uses, and gives it back; rejects without a permit. */
 async function tryLimiter(create: NonNullable<Inspection['limiter']>, step: Step): Promise<void> {
   const granted = Promise.withResolvers<void>()
@@ -119,12 +129,9 @@ async function tryLimiter(create: NonNullable<Inspection['limiter']>, step: Step
   let failure: string | undefined
   const limiter = create({
     baseUrl: 'https://doctor.tokenlane.invalid/',
-    limits: [{ quota: 1, window: 100 }],
-    spread: false,
-    accounting: 'strict',
     unitsAvailable: ask,
-    paused() {},
-    resumed() {},
+    heard() {},
+    counted() {},
     // the trial goes on: a server that is slow to connect may still recover
     failed: (reason) => (failure = reason),
     recovered: granted.resolve,
@@ -136,12 +143,12 @@ async function tryLimiter(create: NonNullable<Inspection['limiter']>, step: Step
     throw failure === undefined ? error : new Failed(failure)
   } finally {
     isOver = true
-    await limiter.close?.()
+    await limiter.close()
   }
 
   function ask(): void {
     if (isOver) return
-    const outcome = limiter.take(1)
+    const outcome = limiter.take(trialClaim, 1)
     if (typeof outcome === 'number') {
       if (outcome < Infinity) setTimeout(ask, outcome)
       return

@@ -16,7 +16,7 @@ interface SentHop extends Hop {
 }
 
 /** A call of the Fetch standard, which can make its requests more than once. */
-export interface OutgoingCall extends SentHop, Omit<AdmitOptions, 'method' | 'replayable'> {
+export interface OutgoingCall extends SentHop, Omit<AdmitOptions, 'method' | 'url' | 'replayable'> {
   /** Whether redirects are to be followed, and not left to the caller. */
   readonly followsRedirects: boolean
   /** A pass for the first request, for a client that waits in one place and sends in another. */
@@ -105,9 +105,15 @@ function failedBy(error: unknown): TypeError {
 }
 
 /** What is asked for one request of the call. */
-function asked(call: OutgoingCall, { method, hasBody, replayable }: Hop): AdmitOptions {
-  const { client, signal, priority, resend } = call
-  return { client, method, signal, priority, resend, replayable: replayable || !hasBody }
+function asked(call: OutgoingCall, hop: Hop): AdmitOptions {
+  const { client, signal, priority, resend, cost } = call
+  const { method, hasBody, replayable } = hop
+  return {
+    ...{ client, method, signal, priority, resend, cost, replayable: replayable || !hasBody },
+    get url() {
+      return hop.url
+    },
+  }
 }
 
 /** Native fetch saw only the last hop, so restores `redirected`, `type` and `url`. */

@@ -14,7 +14,7 @@ import {
   statusCodes,
   text,
 } from '../options/reader.ts'
-import { type CheckedPolicy, checkRatePolicy } from '../queue/rate-policy.ts'
+import { type CheckedPolicy, checkRatePolicy } from '../limits/rate-policy.ts'
 import { refusedByDefault } from '../send/bearer-challenge.ts'
 import { isRequestBound } from '../runtime/request-bound.ts'
 import type { ApiOptions } from './manager-options.ts'

@@ -12,7 +12,7 @@ import {
 } from '../options/reader.ts'
 import type { Observer } from '../events.ts'
 import { type CheckedIssuer, checkIssuer } from '../issuer/check-issuer.ts'
-import type { RateLimiterFactory } from '../queue/rate-limiter.ts'
+import type { RateLimiterFactory } from '../limits/rate-limiter.ts'
 import { type SharedStore, sharing } from '../store/token-store.ts'
 import { type CheckedApi, readApis } from './check-apis.ts'
 import type { TokenManagerOptions } from './manager-options.ts'

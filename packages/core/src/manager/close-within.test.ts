@@ -50,8 +50,10 @@ test('close() that is not cut off ends with its calls, and leaves no timer and n
 
 test('close() that is cut off makes no further token request, and a second one goes on waiting', async () => {
   const { tokens, issuer } = fakeService()
+  await tokens.warmUp()
   issuer.respondWith(() => unavailable())
-  const call = apiOf(tokens).send(never)
+  // a call that was sent waits for its next token
+  const call = apiOf(tokens).send(async () => ({ status: 401, result: 401, discard() {} }))
   const failed = expect(call).rejects.toThrow('503')
   await vi.advanceTimersByTimeAsync(10)
   expect(await Promise.all([tokens.close({ timeout: 0 }), vi.advanceTimersByTimeAsync(1)])).toMatchObject([

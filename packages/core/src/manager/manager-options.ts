@@ -1,8 +1,8 @@
 import type { PerEnvironment } from '../options/urls.ts'
 import type { Observer } from '../events.ts'
 import type { IssuerOptions } from '../issuer/issuer-options.ts'
-import type { RateLimiterFactory } from '../queue/rate-limiter.ts'
-import type { RatePolicy } from '../queue/rate-policy.ts'
+import type { RateLimiterFactory } from '../limits/rate-limiter.ts'
+import type { RatePolicy } from '../limits/rate-policy.ts'
 import type { SharedStore } from '../store/token-store.ts'
 
 /** A protected API and the issuer whose tokens it accepts. */

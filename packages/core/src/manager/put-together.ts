@@ -1,5 +1,8 @@
 import { askIssuer } from '../issuer/token-request.ts'
 import { askInTurn } from '../issuer/busy-endpoint.ts'
+import { Budget } from '../limits/budget.ts'
+import type { RateLimiterFactory } from '../limits/rate-limiter.ts'
+import type { CheckedPolicy } from '../limits/rate-policy.ts'
 import { CallsUnderWay } from '../send/calls-under-way.ts'
 import type { CheckedIssuer } from '../issuer/check-issuer.ts'
 import { checkOptions } from './check-options.ts'
@@ -25,18 +28,35 @@ import { tokenNotices } from '../issuer/token-notices.ts'
 import { TokenlaneError } from '../errors.ts'
 import type { TokenManagerOptions } from './manager-options.ts'
 
+/** What a manager is put together with, beside its options. */
+interface PartsOptions {
+  /** The name that its events carry. */
+  readonly tenant?: string
+  /** Names of the other options, where all of them were given in one object, with those of the one issuer. */
+  readonly others?: readonly string[]
+  /** Returns what an API allows, which other managers may share. */
+  readonly budgetOf?: BudgetFactory
+}
+
+/** Returns what an API allows; `limiter` is that of the options. */
+export type BudgetFactory = (
+  api: string,
+  policy: CheckedPolicy,
+  limiter: RateLimiterFactory | undefined,
+) => Budget
+
+const ownBudget: BudgetFactory = (api, policy, limiter) => new Budget(api, policy, limiter)
+
 /**
  * Puts a manager together of the issuers and the APIs that its options name.
  *
  * @param tokens what messages and events name as the manager.
- * @param tenant the name that its events carry.
- * @param others names of the other options, where all of them were given in one object, with those of the one issuer.
  * @throws TokenlaneError as `createTokenManager` does; `refusingTo` adds what could not be done.
  */
 export function putTogether(
   given: TokenManagerOptions,
   tokens: object,
-  { tenant, others }: { readonly tenant?: string; readonly others?: readonly string[] } = {},
+  { tenant, others, budgetOf = ownBudget }: PartsOptions = {},
 ): Registration {
   mustBeSupportedRuntime(ownOption(given, 'runtime'))
   const fault = faultOfProcess()
@@ -58,10 +78,11 @@ export function putTogether(
     ]),
   )
   const callsUnderWay = new CallsUnderWay()
+  const budget = (api: string, policy: CheckedPolicy): Budget => budgetOf(api, policy, limiter)
   const apis = options.apis.map((api, index) => {
     const { token, contested } = issuerNamed(issuers, api.issuer)
     const option = others ? (options.issuers.get(api.issuer)?.option as string) : `apis[${index}].issuer`
-    const shared = { ...api, option, limiter, token, callsUnderWay, emit }
+    const shared = { ...api, option, budgetOf: budget, token, callsUnderWay, emit }
     const rejections = new Rejections(shared, contested)
     const refuses = (report: Report): boolean => refusesToken(report, api.refusedStatuses)
     return new ProtectedApi({ ...shared, rejections, refuses })

@@ -2,7 +2,7 @@
 import type { AccessToken } from '../token/access-token.ts'
 import type { Api, ApiStatus } from '../send/api.ts'
 import type { CallsUnderWay } from '../send/calls-under-way.ts'
-import { checkRatePolicy, type RatePolicy } from '../queue/rate-policy.ts'
+import { checkRatePolicy, type RatePolicy } from '../limits/rate-policy.ts'
 import { closedError, errorForAll, errorForCaller, type TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
 import { isBareHop } from '../follow/bare-hop.ts'

@@ -3,12 +3,12 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { fakeService } from '../../test/fake-issuer.ts'
 import { abortable } from '../time/abortable.ts'
-import type { ApiStatus, RatePolicy } from '../index.ts'
+import type { ApiStatus, RateLimit, RatePolicy } from '../index.ts'
 
 beforeEach(() => vi.useFakeTimers({ now: Date.UTC(2026, 10, 21) }))
 afterEach(() => vi.useRealTimers())
 
-const policies: fc.Arbitrary<RatePolicy> = fc.record({
+const policies: fc.Arbitrary<RatePolicy & { readonly limits: readonly RateLimit[] }> = fc.record({
   limits: fc.array(
     fc.record({ quota: fc.integer({ min: 1, max: 6 }), window: fc.integer({ min: 20, max: 400 }) }),
     { maxLength: 3 },

@@ -4,14 +4,38 @@ import { dateFromNow } from '../time/finite-duration.ts'
 import { queueTimer } from '../time/timers.ts'
 import type { AccessToken } from '../token/access-token.ts'
 import type { CurrentToken } from '../token/renewing-token.ts'
-import { Limits, type LimitsOptions, type LimitsStatus } from './limits.ts'
-import { checkPriority, type EnterOptions, QueuedCalls, type RunningCall } from './queued-calls.ts'
-import type { ResponseHead } from './rate-limit-headers.ts'
-import type { CheckedPolicy } from './rate-policy.ts'
+import type {
+  Budget,
+  BudgetQueue,
+  LimitsStatus,
+  Obstacle as LimitObstacle,
+  Refusal,
+} from '../limits/budget.ts'
+import type { ResponseHead } from '../limits/rate-limit-headers.ts'
+import type { CheckedPolicy } from '../limits/rate-policy.ts'
+import type { AskingCall, Demand } from '../limits/demand.ts'
+import { checkPriority, type EnterOptions, type Lane, QueuedCalls, type RunningCall } from './queued-calls.ts'
 import { WaitingTime } from './waiting-time.ts'
 
-export interface QueueOptions extends LimitsOptions {
+export interface QueueOptions {
+  /** The `baseUrl` of the API. */
+  readonly api: string
+  readonly policy: CheckedPolicy
+  readonly emit: Emit
+  /** What the API allows, which other queues may share. */
+  readonly budget: Budget
   readonly token: Pick<CurrentToken, 'live' | 'wait' | 'failure'>
+}
+
+/** How a call enters the queue. */
+export interface Entering extends Omit<EnterOptions, 'demand'> {
+  readonly call: AskingCall
+}
+
+/** A call that the API may have refused for its limit. */
+export interface RefusedCall {
+  /** Its first refusal since the API last accepted a call. */
+  refusal?: Refusal
 }
 
 /** The queue in a snapshot. */
@@ -28,10 +52,7 @@ export interface QueueStatus extends LimitsStatus {
 }
 
 /** Why no call can be sent now, and for how many milliseconds; `Infinity`: until something changes. */
-interface Obstacle {
-  readonly cause: keyof CallWaits
-  readonly ms: number
-}
+type Obstacle = LimitObstacle | { readonly cause: keyof CallWaits; readonly ms: number }
 
 /**
  * The queue in front of one API with a rate policy.
@@ -39,15 +60,15 @@ interface Obstacle {
  * First it finds out whether a call can be sent now (slot, pause, live token, limits), then which one: the first of the
  * calls that are queued at that moment.
  */
-export class ApiQueue {
+export class ApiQueue implements BudgetQueue {
   readonly #api: string
   readonly #token: QueueOptions['token']
-  readonly #emit: Emit
-  readonly #limits: Limits
+  readonly emit: Emit
+  readonly #budget: Budget
   readonly #calls: QueuedCalls
   /** For what its calls wait. */
   readonly waitingTime: WaitingTime = new WaitingTime()
-  #policy: CheckedPolicy
+  policy: CheckedPolicy
   #running = 0
   /** How long calls held their slots, in milliseconds: a moving average. */
   #slotTime = 0
@@ -57,41 +78,43 @@ export class ApiQueue {
   #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(options: QueueOptions) {
-    const { api, policy, token, emit } = options
+    const { api, policy, token, emit, budget } = options
     this.#api = api
-    this.#policy = policy
+    this.policy = policy
     this.#token = token
-    this.#emit = emit
+    this.emit = emit
+    this.#budget = budget
     this.#calls = new QueuedCalls(
       (maxWait) => this.#tooLong(maxWait, `waited too long (cause: ${this.waitingTime.cause})`),
-      () => {
-        this.#noWaiters()
+      (demand) => {
+        this.#noWaiters(demand)
         this.serve()
       },
     )
-    this.#limits = new Limits(options, () => this.serve())
+    budget.join(this)
   }
 
   /**
    * Returns what a call holds while it is under way, without a promise where it need not wait. Throws `QUEUE_FULL`,
    * `QUEUE_TIMEOUT`, the error of the failed renewal, or the signal's reason.
    */
-  enter(options: EnterOptions): RunningCall | Promise<RunningCall> {
-    const { priority, sentBefore } = options
+  enter({ call: asking, ...entering }: Entering): RunningCall | Promise<RunningCall> {
+    const { priority, sentBefore } = entering
     checkPriority(priority)
+    const demand = this.#budget.demandOf(this, asking)
     const mayGoNow = this.#calls.size === 0 && !this.#isServing
-    const call = mayGoNow ? this.#next(1) : undefined
+    const call = mayGoNow ? this.#next(demand, 1) : undefined
     if (call !== undefined && !('cause' in call)) {
       this.#reportSent(0)
       return call
     }
-    const refusal = sentBefore ? undefined : this.#refusalOf(priority)
+    const refusal = sentBefore ? undefined : this.#refusalOf(priority, demand)
     if (refusal !== undefined) {
-      this.#noWaiters()
+      this.#noWaiters(demand)
       throw refusal
     }
-    const waiting = this.#calls.add(options, this.#policy.maxWait)
-    if (this.#emit.isObserved) this.#emit({ type: 'call.queued', api: this.#api, ...this.#length() })
+    const waiting = this.#calls.add({ ...entering, demand }, this.policy)
+    if (this.emit.isObserved) this.emit({ type: 'call.queued', api: this.#api, ...this.#length() })
     this.serve()
     return waiting
   }
@@ -104,7 +127,7 @@ export class ApiQueue {
     const wasServing = this.#isServing
     this.#isServing = true
     try {
-      return judge(this.#limits.answered(call.unit, response))
+      return judge(this.#budget.responded(this, call.unit, response))
     } finally {
       this.#isServing = wasServing
       this.serve()
@@ -116,33 +139,33 @@ export class ApiQueue {
     const time = performance.now() - call.unit.sentAt
     this.#slotTime += this.#slotTime === 0 ? time : (time - this.#slotTime) / 16
     this.#running -= 1
-    this.#limits.ended(call.unit, wasSent)
+    this.#budget.ended(call.unit, wasSent)
     this.serve()
   }
 
   /** Lifts a pause that the API asked for, for every process that shares the limiter. */
   resume(): void {
-    this.#limits.resume()
+    this.#budget.resume()
     this.serve()
   }
 
-  /** Keeps another policy from now on, for queued calls too; `INVALID_OPTIONS` if the shared limiter cannot. */
+  /** Keeps another policy from now on, for queued calls too. */
   setPolicy(policy: CheckedPolicy): void {
-    this.#limits.setPolicy(policy)
-    this.#policy = policy
+    this.policy = policy
+    this.#budget.setPolicy(policy)
     this.#calls.limitWaits(policy.maxWait)
     this.serve()
   }
 
-  /** Refuses all queued calls except those that were sent before. */
+  /** Refuses all queued calls except those that a refused token sent back. */
   close(error: TokenlaneError): void {
     this.#refuseAll(error, { stay: true })
     this.serve()
   }
 
-  /** Ends what the limiter holds, after the last call. */
+  /** Takes no more units, after the last call. */
   async end(): Promise<void> {
-    await this.#limits.limiter.close?.()
+    await this.#budget.leave(this)
   }
 
   /** Sends queued calls for as long as that is possible, and sees to it that this goes on. */
@@ -155,11 +178,9 @@ export class ApiQueue {
     this.#isServing = true
     try {
       while (this.#calls.size > 0 && obstacle === undefined) {
-        const next = this.#next(this.#calls.size, token)
+        obstacle = this.#serveOne(token)
         // only for the call that waited for it: the others may get a newer one
         token = undefined
-        if ('cause' in next) obstacle = next
-        else this.#send(next)
       }
     } finally {
       this.#isServing = false
@@ -169,13 +190,20 @@ export class ApiQueue {
 
   /** Whether a call that comes now is queued, though there is a token. */
   get mustWait(): boolean {
-    return this.#calls.size > 0 || this.#freeSlots <= 0 || this.#limits.forecast(1) > 0
+    return this.#calls.size > 0 || this.#freeSlots <= 0 || this.#budget.forecast(this, 1) > 0
   }
 
   /** Whether the API is paused for longer than a call may wait. */
   get isPausedTooLong(): boolean {
-    const { maxWait = Infinity } = this.#policy
-    return this.#limits.pausedUntil - performance.now() > maxWait
+    const { maxWait = Infinity } = this.policy
+    return this.#budget.pausedUntil - performance.now() > maxWait
+  }
+
+  /** Whether a call that is refused is given up: the API has accepted none since it was refused first, and for long. */
+  givesUp(call: RefusedCall): boolean {
+    const refusal = this.#budget.refusal
+    if (call.refusal?.row !== refusal.row) call.refusal = refusal
+    return this.#budget.givesUp(call.refusal, this.policy.maxWait)
   }
 
   status(): QueueStatus {
@@ -183,13 +211,13 @@ export class ApiQueue {
     return {
       queued,
       running: this.#running,
-      ...this.#limits.status(),
+      ...this.#budget.status(),
       ...(queued > 0 && { emptyAt: dateFromNow(emptyIn) }),
     }
   }
 
   get #freeSlots(): number {
-    return this.#policy.concurrency - this.#running
+    return this.policy.concurrency - this.#running
   }
 
   /**
@@ -199,28 +227,52 @@ export class ApiQueue {
    * @param waitedFor the token that a renewal just returned. It is used even if it is past its floor, because no better
    * one exists.
    */
-  #next(queued: number, waitedFor?: AccessToken): RunningCall | Obstacle {
+  #next(demand: Demand, queued: number, waitedFor?: AccessToken): RunningCall | Obstacle {
     const freeSlots = this.#freeSlots
     if (freeSlots <= 0) return { cause: 'slot', ms: Infinity }
     const now = performance.now()
-    const pause = this.#limits.pausedFor(now)
+    const pause = this.#budget.pausedFor(now)
     if (pause > 0) return { cause: 'pause', ms: pause }
     const token = this.#token.live() ?? waitedFor
     if (token === undefined) return { cause: 'token', ms: Infinity }
-    const unit = this.#limits.take(now, Math.min(queued, freeSlots))
-    if (typeof unit === 'number') return { cause: 'limit', ms: unit }
+    const unit = this.#budget.take(this, demand, now, Math.min(queued, freeSlots))
+    if ('cause' in unit) return unit
     this.#running += 1
     return { token, unit }
   }
 
-  #send(call: RunningCall): void {
-    const { send, queuedAt } = this.#calls.next()
+  /**
+   * Sends the next call, or returns what stands in its way. A call whose limit is full lets others go that do not count
+   * towards it.
+   */
+  #serveOne(token: AccessToken | undefined): Obstacle | undefined {
+    const full = new Set<string | undefined>()
+    let obstacle: Obstacle | undefined
+    const { lanes } = this.#calls
+    for (const lane of lanes) {
+      const { demand, calls } = lane
+      if (full.size > 0 && demand.series.some((series) => series !== undefined && full.has(series))) continue
+      const next = this.#next(demand, calls.size, token)
+      if (!('cause' in next)) {
+        this.#send(lane, next)
+        return undefined
+      }
+      if (next.cause !== 'limit') return next
+      if (obstacle === undefined || next.ms < obstacle.ms) obstacle = next
+      if (lanes.length > 1)
+        for (const series of this.#budget.fullSeries(demand, performance.now())) full.add(series)
+    }
+    return obstacle
+  }
+
+  #send(lane: Lane, call: RunningCall): void {
+    const { send, queuedAt } = this.#calls.next(lane)
     send(call)
     this.#reportSent(call.unit.sentAt - queuedAt)
   }
 
   #reportSent(waited: number): void {
-    if (this.#emit.isObserved) this.#emit({ type: 'call.sent', api: this.#api, waited, ...this.#length() })
+    if (this.emit.isObserved) this.emit({ type: 'call.sent', api: this.#api, waited, ...this.#length() })
   }
 
   #wait(obstacle: Obstacle | undefined): void {
@@ -246,19 +298,19 @@ export class ApiQueue {
   }
 
   /** Returns why a call may not be queued: it would be one too many, or by the limits alone wait too long. */
-  #refusalOf(priority: number): TokenlaneError | undefined {
+  #refusalOf(priority: number, demand: Demand): TokenlaneError | undefined {
     const api = this.#api
-    const { maxQueued, maxWait } = this.#policy
+    const { maxQueued, maxWait } = this.policy
     const tooMany = this.#calls.size + 1 - maxQueued
-    if (tooMany > 0 && (tooMany > this.#freeSlots || this.#limits.forecast(tooMany) > 0))
+    if (tooMany > 0 && (tooMany > this.#freeSlots || this.#budget.forecast(this, tooMany) > 0))
       return new TokenlaneError(
         'QUEUE_FULL',
         `Cannot send call to ${api}: the queue is full; \`maxQueued\` in its rate policy is ${maxQueued}`,
         { api },
       )
     if (maxWait === undefined) return undefined
-    const wait = this.#limits.forecast(this.#calls.ahead(priority) + 1)
-    const why = this.#limits.pausedUntil > performance.now() ? ': the API is paused' : ''
+    const wait = this.#budget.forecast(this, this.#calls.ahead(priority, demand) + 1, demand)
+    const why = this.#budget.pausedUntil > performance.now() ? ': the API is paused' : ''
     return wait > maxWait
       ? this.#tooLong(maxWait, `must wait at least ${Math.ceil(wait)} ms${why}`)
       : undefined
@@ -267,7 +319,7 @@ export class ApiQueue {
   /** Returns the error of a call that waits longer than it may, with what has failed meanwhile. */
   #tooLong(maxWait: number, what: string): TokenlaneError {
     const token = this.waitingTime.cause === 'token' ? this.#token.failure : undefined
-    const { failure = '' } = this.#limits
+    const { failure = '' } = this.#budget
     const why = token?.reason ?? (failure && `the shared rate budget failed (${failure})`)
     const reason = `Cannot send call to ${this.#api}: it ${what}; \`maxWait\` in its rate policy is ${maxWait} ms`
     return new TokenlaneError('QUEUE_TIMEOUT', reason + (why && `; ${why}`), {
@@ -282,20 +334,20 @@ export class ApiQueue {
     this.#noWaiters()
   }
 
-  /** Tells the limiter if no call waits for it any more. */
-  #noWaiters(): void {
-    if (this.#calls.size === 0) this.#limits.limiter.noWaiters?.()
+  /** Tells the budget if no call waits for it any more. */
+  #noWaiters(demand?: Demand): void {
+    if (this.#calls.size === 0) this.#budget.gaveUp(this, demand)
   }
 
   /** Returns how many calls are queued, and in how many milliseconds the last is sent: later calls and pauses add to it. */
   #length(): { queued: number; emptyIn: number } {
     const queued = this.#calls.size
     if (queued === 0) return { queued, emptyIn: 0 }
-    const emptyIn = this.#limits.estimate(queued)
+    const emptyIn = this.#budget.estimate(this, queued)
     const withoutSlot = queued - this.#freeSlots
     if (withoutSlot <= 0) return { queued, emptyIn }
-    const pause = Math.max(0, this.#limits.pausedUntil - performance.now())
-    const bySlots = pause + (withoutSlot / this.#policy.concurrency) * this.#slotTime
+    const pause = Math.max(0, this.#budget.pausedUntil - performance.now())
+    const bySlots = pause + (withoutSlot / this.policy.concurrency) * this.#slotTime
     return { queued, emptyIn: Math.max(emptyIn, bySlots) }
   }
 }

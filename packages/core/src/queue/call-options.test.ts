@@ -12,7 +12,7 @@ test.each([
   [5, '`tokenlane` is a number; allowed: an object'],
   [null, '`tokenlane` is null; allowed: an object'],
   [[], '`tokenlane` is an array; allowed: an object'],
-  [{ prio: 1 }, '`tokenlane.prio` is not an option; allowed: priority, resend'],
+  [{ prio: 1 }, '`tokenlane.prio` is not an option; allowed: priority, resend, cost'],
   [{ priority: 1.5 }, '`tokenlane.priority` is 1.5; allowed: a whole number'],
   [{ resend: 1 }, '`tokenlane.resend` is 1; allowed: true or false'],
   [{ priority: '1' }, '`tokenlane.priority` is a string; allowed: a whole number'],

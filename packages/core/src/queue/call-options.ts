@@ -1,5 +1,5 @@
 import { refusingTo } from '../options/check.ts'
-import { flag, object, optional, type ReadAs } from '../options/reader.ts'
+import { fitting, flag, object, optional, type ReadAs } from '../options/reader.ts'
 import { readPriority } from './queued-calls.ts'
 
 /** Options of one call, passed as `tokenlane` among the client's own options. */
@@ -18,12 +18,21 @@ export interface CallOptions {
    * @defaultValue what the API's own `resend` says for its method
    */
   readonly resend?: boolean | undefined
+  /**
+   * How many units of the API's limits the call takes, 0 or more. No effect on an API without a rate policy.
+   *
+   * @defaultValue what the `cost` of the rate policy says, else 1
+   */
+  readonly cost?: number | undefined
 }
 
 const none: CallOptions = {}
-const read = object<ReadAs<CallOptions, { priority: number | undefined; resend: boolean | undefined }>>({
+const read = object<
+  ReadAs<CallOptions, { priority: number | undefined; resend: boolean | undefined; cost: number | undefined }>
+>({
   priority: optional(readPriority),
   resend: optional(flag),
+  cost: optional(fitting<number>((value) => value >= 0 && value < Infinity, 'a number, 0 or more')),
 })
 
 /**

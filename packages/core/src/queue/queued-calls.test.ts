@@ -2,7 +2,11 @@ import { getEventListeners } from 'node:events'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { TokenlaneError } from '../errors.ts'
-import { QueuedCalls } from './queued-calls.ts'
+import { type Lane, QueuedCalls } from './queued-calls.ts'
+
+/** What every call takes. */
+const demand = { key: '', cost: 1, series: [''] }
+const laneOf = ({ lanes: [lane] }: QueuedCalls): Lane => lane as Lane
 
 function queueOf(gaveUp: () => void = () => {}): {
   calls: QueuedCalls
@@ -16,10 +20,15 @@ function queueOf(gaveUp: () => void = () => {}): {
     calls,
     outcomes,
     add(name, { priority = 0, signal, sentBefore = false } = {}) {
-      calls.add({ priority, signal, sentBefore }, undefined).then(
-        () => outcomes.push(name),
-        (reason: unknown) => outcomes.push([name, reason]),
-      )
+      calls
+        .add(
+          { priority, signal, sentBefore, isLimited: false, demand },
+          { maxWait: undefined, aging: undefined },
+        )
+        .then(
+          () => outcomes.push(name),
+          (reason: unknown) => outcomes.push([name, reason]),
+        )
     },
   }
 }
@@ -47,7 +56,7 @@ test('whatever joins and leaves, the next is the first of the highest priority',
         if (step === 'next') {
           if (model.length === 0) continue
           const next = inOrder()[0]
-          if (calls.next().signal !== next?.controller.signal) throw new Error('not the next')
+          if (calls.next(laneOf(calls)).signal !== next?.controller.signal) throw new Error('not the next')
           model = model.filter((waiter) => waiter !== next)
         } else if ('join' in step) {
           const waiter = { priority: step.join, controller: new AbortController() }
@@ -74,9 +83,9 @@ test('a call that joins has those of the same priority ahead, and higher ones', 
   const { signal, abort } = aborting()
   for (const [index, priority] of [2, 0, 0, -1].entries())
     add(index, index === 1 ? { priority, signal } : { priority })
-  expect([3, 2, 1, 0, -1].map((priority) => calls.ahead(priority))).toEqual([0, 1, 1, 3, 4])
+  expect([3, 2, 1, 0, -1].map((priority) => calls.ahead(priority, demand))).toEqual([0, 1, 1, 3, 4])
   abort()
-  expect([3, 2, 1, 0, -1].map((priority) => calls.ahead(priority))).toEqual([0, 1, 1, 2, 3])
+  expect([3, 2, 1, 0, -1].map((priority) => calls.ahead(priority, demand))).toEqual([0, 1, 1, 2, 3])
 })
 
 test('a call that was sent before stays when the others are refused, and goes first', async () => {
@@ -92,7 +101,7 @@ test('a call that was sent before stays when the others are refused, and goes fi
   ])
   add('urgent', { priority: 5 })
   expect(calls.size).toBe(2)
-  expect(calls.next()).toMatchObject({ sentBefore: true })
+  expect(calls.next(laneOf(calls))).toMatchObject({ sentBefore: true })
 })
 
 function aborting(): {
@@ -115,7 +124,7 @@ test('calls that wait with one signal share a listener, and an abort ends each w
   const { signal, abort, listeners } = aborting()
   add('b', { signal, priority: 1 })
   for (const name of ['a', 'c', 'd']) add(name, { signal })
-  calls.next()
+  calls.next(laneOf(calls))
   expect(listeners()).toBe(1)
   abort('enough')
   await Promise.resolve()
@@ -128,7 +137,9 @@ test('calls that wait with one signal share a listener, and an abort ends each w
 })
 
 test('a call that another one lets go when it gives up is sent, though its signal has aborted', async () => {
-  const { calls, add, outcomes } = queueOf(() => calls.size > 0 && calls.next().send({} as never))
+  const { calls, add, outcomes } = queueOf(
+    () => calls.size > 0 && calls.next(laneOf(calls)).send({} as never),
+  )
   const { signal, abort } = aborting()
   for (const name of ['a', 'b']) add(name, { signal })
   abort('enough')
@@ -140,7 +151,7 @@ test('the last call that leaves a signal removes the listener, and the next one 
   const { calls, add, outcomes } = queueOf()
   const { signal, abort, listeners } = aborting()
   add('a', { signal })
-  calls.next()
+  calls.next(laneOf(calls))
   expect(listeners()).toBe(0)
   add('b', { signal })
   expect(listeners()).toBe(1)

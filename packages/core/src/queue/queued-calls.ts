@@ -4,7 +4,8 @@ import { refusingTo } from '../options/check.ts'
 import { fitting, type Reader } from '../options/reader.ts'
 import { queueTimer } from '../time/timers.ts'
 import type { AccessToken } from '../token/access-token.ts'
-import type { Unit } from './limits.ts'
+import type { Unit } from '../limits/budget.ts'
+import type { Demand } from '../limits/demand.ts'
 
 /** What a call holds while it is under way: a live token, a unit of every limit, and a slot until it ends. */
 export interface RunningCall {
@@ -17,8 +18,18 @@ export interface EnterOptions {
   readonly signal: AbortSignal | undefined
   /** Higher goes first; equal ones go in order. */
   readonly priority: number
-  /** Whether the call was sent before: then it goes first and is never refused. */
+  /** Whether the call was sent before: then it goes first and is never refused, but at the end for its limit. */
   readonly sentBefore: boolean
+  /** Whether it was refused for the API's limit: a manager that closes does not wait for it. */
+  readonly isLimited: boolean
+  /** What it takes of the limits. */
+  readonly demand: Demand
+}
+
+/** How long calls wait, in milliseconds: at most, and for each priority that they gain. */
+export interface QueueTimes {
+  readonly maxWait: number | undefined
+  readonly aging: number | undefined
 }
 
 /** The priority of calls that were sent before. */
@@ -35,8 +46,19 @@ export function checkPriority(priority: unknown): void {
   refusingTo('send call', () => readPriority(priority, 'priority'))
 }
 
+/** The queued calls that take the same: where their units are not free, those of others may be. */
+export interface Lane {
+  readonly demand: Demand
+  /** The queue of p-queue. It calls nothing that it holds here, though its types say that it could. */
+  readonly calls: PriorityQueue
+  readonly countByPriority: Map<number, number>
+  /** When a call of it was sent last. */
+  servedAt: number
+}
+
 /** A call that waits. */
 interface QueuedCall extends EnterOptions {
+  readonly lane: Lane
   readonly queuedAt: number
   readonly send: (call: RunningCall) => void
   readonly refuse: (reason: unknown) => void
@@ -46,10 +68,11 @@ interface QueuedCall extends EnterOptions {
 /** The queued calls of one API, in order, and what ends their wait early: an abort, or `maxWait`. */
 export class QueuedCalls {
   readonly #tooLong: (maxWait: number) => TokenlaneError
-  readonly #gaveUp: () => void
-  /** The queue of p-queue. It calls nothing that it holds here, though its types say that it could. */
-  readonly #queue = new PriorityQueue()
-  readonly #countByPriority = new Map<number, number>()
+  readonly #gaveUp: (demand: Demand) => void
+  readonly #lanes = new Map<string, Lane>()
+  /** How many calls are queued. */
+  size = 0
+  #served = 0
   /** Calls with one signal share a listener: one of many would have to be searched for when it is removed. */
   readonly #bySignal = new Map<AbortSignal, Set<QueuedCall>>()
 
@@ -57,42 +80,69 @@ export class QueuedCalls {
    * @param tooLong returns the error of a call that has waited for `maxWait` milliseconds.
    * @param gaveUp is called after a call gave up.
    */
-  constructor(tooLong: (maxWait: number) => TokenlaneError, gaveUp: () => void) {
+  constructor(tooLong: (maxWait: number) => TokenlaneError, gaveUp: (demand: Demand) => void) {
     this.#tooLong = tooLong
     this.#gaveUp = gaveUp
   }
 
-  get size(): number {
-    return this.#queue.size
-  }
-
-  /** Returns how many calls go before one of this priority that is added now. */
-  ahead(priority: number): number {
+  /** Returns how many calls that take the same go before one of this priority that is added now. */
+  ahead(priority: number, { key }: Demand): number {
     let ahead = 0
-    for (const [other, count] of this.#countByPriority) if (other >= priority) ahead += count
+    for (const [other, count] of this.#lanes.get(key)?.countByPriority ?? [])
+      if (other >= priority) ahead += count
     return ahead
   }
 
+  /** The lanes, the one that goes first in front: by priority, and in turn. */
+  get lanes(): Lane[] {
+    const lanes = [...this.#lanes.values()]
+    if (lanes.length < 2) return lanes
+    const first = new Map(lanes.map((lane) => [lane, Math.max(...lane.countByPriority.keys())]))
+    return lanes.toSorted((a, b) => (first.get(b) ?? 0) - (first.get(a) ?? 0) || a.servedAt - b.servedAt)
+  }
+
   /** Adds a call that waits for `maxWait` milliseconds at most, and returns what ends its wait. */
-  add({ signal, priority, sentBefore }: EnterOptions, maxWait: number | undefined): Promise<RunningCall> {
+  add(options: EnterOptions, { maxWait, aging }: QueueTimes): Promise<RunningCall> {
+    const { signal, sentBefore, isLimited, demand } = options
+    const queuedAt = performance.now()
+    // calls that gain priority while they wait keep their order
+    const own = aging === undefined ? options.priority : options.priority - queuedAt / aging
+    const priority = sentBefore ? first : own
     return new Promise((send, refuse) => {
-      const order = sentBefore ? first : priority
-      const call = { signal, priority: order, sentBefore, queuedAt: performance.now(), send, refuse }
-      this.#enqueue(call, maxWait)
+      const lane = this.#laneOf(demand)
+      this.#enqueue(
+        { signal, priority, sentBefore, isLimited, demand, lane, queuedAt, send, refuse },
+        maxWait,
+      )
     })
   }
 
-  /** Takes out the call that goes next. */
-  next(): QueuedCall {
-    const call = this.#queue.dequeue() as unknown as QueuedCall
+  #laneOf(demand: Demand): Lane {
+    const known = this.#lanes.get(demand.key)
+    if (known !== undefined) return known
+    const lane = {
+      demand,
+      calls: new PriorityQueue(),
+      countByPriority: new Map<number, number>(),
+      servedAt: this.#served,
+    }
+    this.#lanes.set(demand.key, lane)
+    return lane
+  }
+
+  /** Takes out the call of a lane that goes next. */
+  next(lane: Lane): QueuedCall {
+    const call = lane.calls.dequeue() as unknown as QueuedCall
+    this.#served += 1
+    lane.servedAt = this.#served
     this.#forget(call)
     return call
   }
 
-  /** Refuses all calls, but not those that were sent before if they `stay`. */
+  /** Refuses all calls, but not those that were sent before for another reason than a limit, if they `stay`. */
   refuseAll(reason: unknown, { stay }: { readonly stay: boolean }): void {
     for (const call of this.#takeAll()) {
-      if (stay && call.sentBefore) this.#enqueue(call, undefined)
+      if (stay && call.sentBefore && !call.isLimited) this.#enqueue(call, undefined)
       else call.refuse(reason)
     }
   }
@@ -103,13 +153,15 @@ export class QueuedCalls {
   }
 
   #takeAll(): QueuedCall[] {
-    return Array.from({ length: this.size }, () => this.next())
+    return this.lanes.flatMap((lane) => Array.from({ length: lane.calls.size }, () => this.next(lane)))
   }
 
   #enqueue(call: QueuedCall, maxWait: number | undefined): void {
-    const { priority, signal, sentBefore, queuedAt } = call
-    this.#queue.enqueue(call as never, { priority })
-    this.#count(priority, 1)
+    const { priority, signal, sentBefore, queuedAt, lane } = call
+    // it may have been emptied since
+    this.#lanes.set(lane.demand.key, lane)
+    lane.calls.enqueue(call as never, { priority })
+    this.#count(lane, priority, 1)
     if (signal) this.#watch(signal, call)
     if (maxWait === undefined || sentBefore) return
     const left = queuedAt + maxWait - performance.now()
@@ -130,15 +182,15 @@ export class QueuedCalls {
   }
 
   #giveUp(call: QueuedCall, reason: unknown): void {
-    this.#queue.remove(call as never)
+    call.lane.calls.remove(call as never)
     this.#forget(call)
     call.refuse(reason)
-    this.#gaveUp()
+    this.#gaveUp(call.demand)
   }
 
   #forget(call: QueuedCall): void {
-    const { priority, signal, timer } = call
-    this.#count(priority, -1)
+    const { priority, signal, timer, lane } = call
+    this.#count(lane, priority, -1)
     clearTimeout(timer)
     if (signal === undefined) return
     const calls = this.#bySignal.get(signal)
@@ -147,9 +199,11 @@ export class QueuedCalls {
     signal.removeEventListener('abort', this.#aborted)
   }
 
-  #count(priority: number, change: 1 | -1): void {
-    const count = (this.#countByPriority.get(priority) ?? 0) + change
-    if (count > 0) this.#countByPriority.set(priority, count)
-    else this.#countByPriority.delete(priority)
+  #count({ demand, calls, countByPriority }: Lane, priority: number, change: 1 | -1): void {
+    this.size += change
+    const count = (countByPriority.get(priority) ?? 0) + change
+    if (count > 0) countByPriority.set(priority, count)
+    else countByPriority.delete(priority)
+    if (calls.size === 0) this.#lanes.delete(demand.key)
   }
 }

@@ -1,6 +1,6 @@
 import type { QueueStatus } from '../queue/api-queue.ts'
 import type { CallOptions } from '../queue/call-options.ts'
-import type { ResponseHead } from '../queue/rate-limit-headers.ts'
+import type { ResponseHead } from '../limits/rate-limit-headers.ts'
 
 /** Status and headers of one response, as an adapter reports them. */
 export interface Report extends ResponseHead {
@@ -32,8 +32,10 @@ export interface Exchange<T> extends Report {
 export interface AdmitOptions extends CallOptions {
   /** Name of the HTTP client, such as `fetch`. For observers only. */
   readonly client?: string | undefined
-  /** HTTP method, compared with the API's list of methods that may be sent again. */
+  /** HTTP method: says whether the call may be sent again, and which limits it counts towards. */
   readonly method?: string | undefined
+  /** Where it is sent, for limits of paths and for the cost of a call. */
+  readonly url?: string | URL | undefined
   /** Ends all of the call's waits. The client itself aborts the request. */
   readonly signal?: AbortSignal | null | undefined
   /**
@@ -78,7 +80,8 @@ export interface Pass {
   /**
    * Waits for the next attempt's pass, ahead of all calls not yet sent; releases this one.
    *
-   * @throws as `admit` does.
+   * @throws as `admit` does; `MANAGER_CLOSED` if the manager closes while a call waits that was refused for a rate limit:
+   * the caller gets that response.
    */
   next(): Promise<Pass>
   /**

@@ -1,15 +1,12 @@
-import { closedError, errorForCaller } from '../errors.ts'
+import { closedError, errorForCaller, isClosed } from '../errors.ts'
 import type { ResendReason } from '../events.ts'
-import type { ApiQueue } from '../queue/api-queue.ts'
+import type { ApiQueue, RefusedCall } from '../queue/api-queue.ts'
 import type { RunningCall } from '../queue/queued-calls.ts'
 import { AccessToken } from '../token/access-token.ts'
 import type { AdmitOptions, Pass, Report, Verdict } from './api.ts'
 import { CallRecord, tracing } from './call-record.ts'
 import type { CallsUnderWay } from './calls-under-way.ts'
 import type { Refusing, Rejections } from './rejections.ts'
-
-/** How often a call is sent again after it was refused for the rate limit; after a 401, once. */
-const mostAfterLimit = 3
 
 /** What the calls of one API share. */
 export interface CallContext extends Refusing {
@@ -27,7 +24,7 @@ export interface CallContext extends Refusing {
 }
 
 /** One call, through all of its attempts. */
-export interface Call {
+export interface Call extends RefusedCall {
   readonly options: AdmitOptions
   /** Why it was sent again. */
   readonly resends: ResendReason[]
@@ -73,14 +70,19 @@ export function admitCall<T>(
 
 function refuse(api: CallContext, call: Call, error: unknown): Promise<never> {
   api.callsUnderWay.left()
-  call.record?.finish(error)
+  call.record?.finish(isEndOfLimited(call, error) ? undefined : error)
   return Promise.reject(error)
+}
+
+/** Whether the manager closed while the call waited after a refusal for its limit: then the caller gets that response. */
+function isEndOfLimited({ resends }: Call, error: unknown): boolean {
+  return resends.at(-1) === 'limited' && isClosed(error)
 }
 
 /** Returns slot, token and permit where the API has a rate policy; else the token alone. */
 function enter(
   { baseUrl, callsUnderWay, queue, rejections }: CallContext,
-  { options, record }: Call,
+  { options, record, resends }: Call,
   sentBefore: boolean,
 ): RunningCall | AccessToken | Promise<RunningCall | AccessToken> {
   const { priority = 0 } = options
@@ -88,8 +90,13 @@ function enter(
   signal?.throwIfAborted()
   if (callsUnderWay.closed && !sentBefore) throw closedError(baseUrl, baseUrl)
   const measured = record?.measure(queue)
+  const isLimited = resends.at(-1) === 'limited'
+  const wait = (): Promise<AccessToken> => {
+    const waited = rejections.wait(signal)
+    return sentBefore ? waited : callsUnderWay.untilClosed(waited, () => closedError(baseUrl, baseUrl))
+  }
   const entered =
-    queue?.enter({ signal, priority, sentBefore }) ?? rejections.live() ?? rejections.wait(signal)
+    queue?.enter({ signal, priority, sentBefore, isLimited, call: options }) ?? rejections.live() ?? wait()
   return measured && entered instanceof Promise ? entered.finally(measured) : entered
 }
 
@@ -160,11 +167,7 @@ class AttemptPass implements Pass {
 
   #judge(report: Report, isLimited: boolean): Verdict {
     const { rejections, refuses } = this.#api
-    const { resends } = this.#call
-    if (isLimited) {
-      const isLast = resends.filter((before) => before === 'limited').length >= mostAfterLimit
-      return isLast || !this.#mayResend ? 'final' : this.#resend('limited')
-    }
+    if (isLimited) return this.#mayResend && this.#mayWait ? this.#resend('limited') : 'final'
     if (refuses(report)) return this.#afterRejection()
     // an error of the server says nothing about the token, nor does a 401 for another reason
     if (report.status < 500 && report.status !== 401) rejections.accepted(this.#token, this.#refusedSince)
@@ -187,6 +190,12 @@ class AttemptPass implements Pass {
   /** Why a call whose token was refused is sent again. */
   get #reason(): ResendReason {
     return this.#api.token.isCurrent(this.#token) ? 'retried' : 'rejected'
+  }
+
+  /** Whether a call that was refused for a limit waits: a manager that closes does not, and the API must accept some. */
+  get #mayWait(): boolean {
+    const { callsUnderWay, queue } = this.#api
+    return !callsUnderWay.closed && queue?.givesUp(this.#call) === false
   }
 
   /** Whether the call can be sent again: its body, neither the call nor its API forbids it, and it is not too late. */

@@ -3,15 +3,16 @@ import { closedError } from '../errors.ts'
 import { defined } from '../events.ts'
 import { refuse } from '../options/check.ts'
 import { ApiQueue } from '../queue/api-queue.ts'
-import type { RateLimiterFactory } from '../queue/rate-limiter.ts'
-import type { CheckedPolicy } from '../queue/rate-policy.ts'
+import type { Budget } from '../limits/budget.ts'
+import type { CheckedPolicy } from '../limits/rate-policy.ts'
 import { admitCall, beginCall, type CallContext } from './pass.ts'
 import { sendWith } from './send-rule.ts'
 
 export interface ProtectedApiOptions extends Omit<CallContext, 'queue'> {
   /** `undefined`: calls wait for a token only. */
   readonly ratePolicy: CheckedPolicy | undefined
-  readonly limiter?: RateLimiterFactory | undefined
+  /** Returns what an API with a rate policy allows. */
+  readonly budgetOf: (api: string, policy: CheckedPolicy) => Budget
 }
 
 /** One API of a manager: what its calls share, and what can be asked of it and set. */
@@ -20,11 +21,12 @@ export class ProtectedApi implements Api {
   readonly issuer: string
   readonly #context: CallContext
 
-  constructor({ ratePolicy, limiter, ...shared }: ProtectedApiOptions) {
+  constructor({ ratePolicy, budgetOf, ...shared }: ProtectedApiOptions) {
     const { baseUrl, issuer, rejections: token, emit } = shared
     this.baseUrl = baseUrl
     this.issuer = issuer
-    const queue = ratePolicy && new ApiQueue({ api: baseUrl, policy: ratePolicy, token, emit, limiter })
+    const budget = ratePolicy && budgetOf(baseUrl, ratePolicy)
+    const queue = budget && new ApiQueue({ api: baseUrl, policy: ratePolicy, token, emit, budget })
     this.#context = { ...shared, queue }
   }
 
@@ -56,7 +58,7 @@ export class ProtectedApi implements Api {
     this.#context.queue?.resume()
   }
 
-  /** @throws TokenlaneError `INVALID_OPTIONS` if there is no rate policy to change, or if its limiter cannot. */
+  /** @throws TokenlaneError `INVALID_OPTIONS` if there is no rate policy to change. */
   setRatePolicy(policy: CheckedPolicy): void {
     const { queue } = this.#context
     const allowed = 'one set at creation, even { limits: [] }'

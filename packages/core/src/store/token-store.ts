@@ -1,3 +1,4 @@
+import type { SharedServer } from '../limits/rate-limiter.ts'
 import type { ClientCredentials } from '../credentials/credentials.ts'
 import type { Emit } from '../events.ts'
 import type { TokenEndpoint } from '../issuer/protocol.ts'
@@ -44,20 +45,6 @@ export interface TokenStore {
    * it. Optional.
    */
   server?(): Promise<SharedServer>
-}
-
-/** Facts about the server behind a shared token store or rate limiter. They contain no address and no password. */
-export interface SharedServer {
-  /** The same for everything kept on this server; changes when the server restarts. */
-  readonly id: string
-  /** Name and version, such as `Redis 7.0.15`. */
-  readonly name: string
-  /** How far this machine's clock is ahead of the server's, in milliseconds. */
-  readonly clockOffset: number
-  /** What the server does when its memory is full; `undefined` if that could not be read. */
-  readonly evictionPolicy?: string | undefined
-  /** A command that the server refuses to this user, such as `INFO`, if that limits what could be read. */
-  readonly refused?: string | undefined
 }
 
 /** An entry, and how many milliseconds it has left by the store's own clock, if it has one. */

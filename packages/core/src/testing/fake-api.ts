@@ -2,8 +2,9 @@
 import type { AdmitOptions, Attempt, Pass, Report, SendOptions } from '../send/api.ts'
 import type { CheckedApi } from '../manager/check-apis.ts'
 import type { FakeIssuer } from './fake-issuer.ts'
-import { checkRatePolicy, type CheckedPolicy } from '../queue/rate-policy.ts'
-import type { LimitedApi, RateLimiter } from '../queue/rate-limiter.ts'
+import { checkRatePolicy, type CheckedPolicy } from '../limits/rate-policy.ts'
+import { Budget } from '../limits/budget.ts'
+import type { LimitedApi, RateLimiter } from '../limits/rate-limiter.ts'
 import { refuse } from '../options/check.ts'
 import { ProtectedApi, type ProtectedApiOptions } from '../send/protected-api.ts'
 import { refusesToken } from '../send/bearer-challenge.ts'
@@ -53,14 +54,16 @@ export class FakeApi extends ProtectedApi {
     const limiter = (api: LimitedApi): RateLimiter => {
       limited = api
       return {
-        take: () => {
-          if (this.#holds.size > 0) return Infinity
+        take: (_, wanted) => {
+          if (wanted === 0 || this.#holds.size > 0) return Infinity
           this.#sends += 1
           return { answered() {}, ended() {}, cancel: () => (this.#sends -= 1) }
         },
         // above 0, so that a held call counts as one that must wait
         forecast: () => (this.#holds.size > 0 ? Number.MIN_VALUE : 0),
-        setPolicy() {},
+        usage: () => ({ used: undefined, lag: 0, arrivesWithin: undefined }),
+        tell() {},
+        async close() {},
       }
     }
     const refuses = (report: Report): boolean => {
@@ -69,8 +72,9 @@ export class FakeApi extends ProtectedApi {
       return true
     }
     const rejections = new Rejections(settings, { ended() {}, disproved() {} })
-    const policy = { ...(ratePolicy ?? none), ...withoutPauses }
-    super({ ...settings, ratePolicy: policy, limiter, rejections, refuses })
+    const checked = { ...(ratePolicy ?? none), ...withoutPauses }
+    const budgetOf = (api: string, policy: CheckedPolicy): Budget => new Budget(api, policy, limiter)
+    super({ ...settings, ratePolicy: checked, budgetOf, rejections, refuses })
     this.#isLimited = ratePolicy !== undefined
     this.#serve = () => limited?.unitsAvailable()
   }

@@ -8,7 +8,7 @@ import { type Observers, observersOf } from '../manager/observers.ts'
 import { own, refusingTo } from '../options/check.ts'
 import { mustBeSecureUrl, type PerEnvironment, readEnvironment, urlsOf } from '../options/urls.ts'
 import { list, object, optional, type ReadAs, type Reader, text } from '../options/reader.ts'
-import { checkRatePolicy, type RatePolicy } from '../queue/rate-policy.ts'
+import { checkRatePolicy, type RatePolicy } from '../limits/rate-policy.ts'
 
 /** An API of a fake manager. */
 export interface FakeApiOptions<Issuer extends string = string> extends Pick<

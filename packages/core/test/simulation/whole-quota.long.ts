@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { Random } from '../../../../tools/testing/src/random.ts'
-import type { RatePolicy } from '../../src/index.ts'
+import type { RateLimit, RatePolicy } from '../../src/index.ts'
 import { page, withQuotaTable } from './quota-table.ts'
 import { answerTimes, type QuotaFigures, simulateQuota } from './whole-quota.ts'
 
@@ -97,7 +97,7 @@ test.each(Array.from({ length: 60 }, (_, index) => first + index))(
     const random = new Random(seed)
     const quota = random.whole(1, 40)
     const window = random.pick([200, 500, 1_000, 3_000])
-    const policy: RatePolicy = {
+    const policy: RatePolicy & { readonly limits: readonly RateLimit[] } = {
       limits: random.chance(0.3)
         ? [
             { quota, window },

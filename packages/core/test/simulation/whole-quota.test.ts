@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Random } from '../../../../tools/testing/src/random.ts'
-import type { RatePolicy } from '../../src/index.ts'
+import type { RateLimit, RatePolicy } from '../../src/index.ts'
 import { answerTimes, simulateQuota } from './whole-quota.ts'
 
 const limits = [{ quota: 25, window: 1_000 }]
@@ -80,7 +80,7 @@ test.each(Array.from({ length: 12 }, (_, index) => 1 + index))(
     const random = new Random(seed)
     const quota = random.whole(1, 40)
     const window = random.pick([200, 500, 1_000, 3_000])
-    const policy: RatePolicy = {
+    const policy: RatePolicy & { readonly limits: readonly RateLimit[] } = {
       limits: random.chance(0.3)
         ? [
             { quota, window },

@@ -1,5 +1,5 @@
 import { Random } from '../../../../tools/testing/src/random.ts'
-import { createTokenManager, type RatePolicy } from '../../src/index.ts'
+import { createTokenManager, type RateLimit, type RatePolicy } from '../../src/index.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
 /** How long an API takes for a response, in milliseconds. */
@@ -16,13 +16,13 @@ export const answerTimes: Readonly<Record<string, AnswerTime>> = {
 /** What is simulated; times in milliseconds. */
 export interface QuotaSimulation {
   readonly seed: number
-  readonly policy: RatePolicy
+  readonly policy: RatePolicy & { readonly limits: readonly RateLimit[] }
   /** How long a request and how long a response travels, at least and at most. */
   readonly network: readonly [least: number, most: number]
   readonly answerTime: AnswerTime
   readonly seconds: number
   /** What the API allows, if that is not the policy. */
-  readonly allowed?: RatePolicy['limits']
+  readonly allowed?: readonly RateLimit[]
   /** How many calls are queued or under way at any time. */
   readonly callers?: number
   /** How many round trips the set-up of a connection takes. */
@@ -188,7 +188,7 @@ async function run(options: QuotaSimulation, clock: VirtualClock, random: Random
 }
 
 /** Over whole rounds of the quota, so that it does not matter where in a batch the measuring begins and ends. */
-function shareOf(accepted: readonly number[], limits: RatePolicy['limits']): number {
+function shareOf(accepted: readonly number[], limits: readonly RateLimit[]): number {
   const { quota, window } = limits.toSorted((a, b) => a.quota / a.window - b.quota / b.window)[0]!
   const steady = accepted.filter((at) => at > warmUp)
   const calls = Math.floor((steady.length - 1) / quota) * quota

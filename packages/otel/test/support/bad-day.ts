@@ -140,14 +140,14 @@ const brokenStore = sharedStore({
 
 /** A budget that cannot be reached from the first permit on. */
 const shakyLimiter: RateLimiterFactory = (api) => {
-  const limiter = createRateLimiter(api)
+  const limiter = createRateLimiter()
   const take = limiter.take.bind(limiter)
   let hasFailed = false
   return Object.assign(limiter, {
-    take(couldUse: number) {
+    take(...asked: Parameters<typeof take>) {
       if (!hasFailed) api.failed('ECONNREFUSED')
       hasFailed = true
-      return take(couldUse)
+      return take(...asked)
     },
   })
 }

@@ -3,6 +3,7 @@ import { FakeIssuer } from '../../test/fake-issuer.ts'
 import { fakeTime, pass } from '../../test/fake-time.ts'
 import type { Exchange } from '../adapter.ts'
 import type { RatePolicy, TokenlaneEvent, TokenManagerOptions } from '../index.ts'
+import type { RateLimiter } from '../fleet.ts'
 import { createTenants, type Tenants } from '../tenants.ts'
 
 fakeTime()
@@ -186,13 +187,13 @@ test('a pause that the API asks for holds for all tenants; after it one call tri
   await pass(15)
   expect(sent).toHaveLength(5)
   await pass(10)
-  // then one of each tenant
+  // then the others
   expect(
     sent
       .slice(5)
       .map(({ name }) => name)
       .toSorted(),
-  ).toEqual(['b', 'c'])
+  ).toEqual(['b', 'b', 'c'])
   await pass(20)
   await Promise.all(calls)
   const paused = events.find(({ type }) => type === 'api.paused')
@@ -259,6 +260,30 @@ test('the status of a tenant says what the shared limits have learned, and when 
   expect(Math.abs(took - expected) / took).toBeLessThan(0.05)
 })
 
+test('tenants that differ in what is each one\u2019s own share one quota', async () => {
+  const { call, sent } = tenantsSharing({ limits: [] }, (id) => ({
+    apis: [
+      {
+        baseUrl,
+        issuer: 'general',
+        ratePolicy: {
+          limits: [{ quota: 3, window: 60_000 }],
+          maxWait: 100_000 + id.length,
+          concurrency: 3 + id.length,
+          maxQueued: 100 + id.length,
+          longestPause: 5_000 + id.length,
+          limitedStatuses: [429, 500 + id.length],
+        },
+      },
+    ],
+  }))
+  const waiting = ['a', 'bb', 'ccc'].map((id) => times(2, () => call(id)))
+  await pass(1_000)
+  expect(sent).toHaveLength(3)
+  await pass(61_000)
+  await Promise.all(waiting)
+})
+
 test('a tenant with another policy has limits of its own', async () => {
   const { call, sent } = tenantsSharing({ limits: [{ quota: 1, window: 60_000 }] }, (id) =>
     id === 'apart'
@@ -271,6 +296,14 @@ test('a tenant with another policy has limits of its own', async () => {
   await pass(61_000)
   await Promise.all(waiting)
 })
+
+/** The rest of a limiter that knows nothing of limits. */
+const silent = {
+  forecast: () => 0,
+  usage: () => ({ used: undefined, lag: 0, arrivesWithin: undefined }),
+  tell() {},
+  async close() {},
+}
 
 test('the limiter of an application is made once for an API, for all tenants, and closed after the last of them', async () => {
   const made: string[] = []
@@ -286,19 +319,20 @@ test('the limiter of an application is made once for an API, for all tenants, an
       failed = api.failed
       const permit = { answered() {}, ended() {}, cancel() {} }
       return {
-        take(couldUse) {
-          asked.push(couldUse)
+        take(_, wanted) {
+          asked.push(wanted)
+          if (units === 0) return Infinity
           units -= 1
-          return units < 0 ? Infinity : permit
+          return permit
         },
-        forecast: () => 0,
+        ...silent,
         close: async () => void (closed += 1),
       }
     },
   })
   const calls = [times(3, () => call('a')), times(2, () => call('b'))]
   await pass(10)
-  expect(asked.at(-1)).toBe(5)
+  expect(Math.max(...asked)).toBe(5)
   units = 5
   unitsAvailable()
   await pass(100)
@@ -313,12 +347,19 @@ test('the limiter of an application is made once for an API, for all tenants, an
 
 test('the limiter of an application learns which calls the API refused', async () => {
   const answered: unknown[] = []
-  const permit = { answered: (isRefused?: boolean) => void answered.push(isRefused), ended() {}, cancel() {} }
-  const limiter = () => ({ take: () => permit, forecast: () => 0 })
+  const permit = {
+    answered: (response: { isRefused: boolean; cost: number }) => void answered.push(response),
+    ended() {},
+    cancel() {},
+  }
+  const limiter = (): RateLimiter => ({ take: () => permit, ...silent })
   const { call, answers } = tenantsSharing({ ...perSecond, accounting: 'learned' }, { limiter })
   answers.push({ status: 429, retryAfter: '1' })
   await Promise.all([call('a'), pass(2_000)])
-  expect(answered).toEqual([true, false])
+  expect(answered).toEqual([
+    { isRefused: true, cost: 0 },
+    { isRefused: false, cost: 1 },
+  ])
 })
 
 test.each([
@@ -339,4 +380,35 @@ test.each([
   await expect(call('a')).rejects.toMatchObject({ code })
   await pass(0)
   expect(vi.getTimerCount()).toBe(0)
+})
+
+test('a budget that no tenant uses any more is forgotten, but not while it holds a unit', async () => {
+  const made: string[] = []
+  const closed: string[] = []
+  const { tenants, call } = tenantsSharing({ limits: [] }, (id) => ({
+    apis: [{ baseUrl, issuer: 'general', ratePolicy: { limits: [{ quota: Number(id), window: 1_000 }] } }],
+    limiter: ({ baseUrl: api }) => {
+      made.push(api)
+      const uses = { used: 0 }
+      const permit = { answered() {}, ended() {}, cancel() {} }
+      return {
+        ...silent,
+        take: () => {
+          uses.used = id === '1' ? 1 : 0
+          return permit
+        },
+        usage: () => ({ used: [uses.used], lag: 0, arrivesWithin: undefined }),
+        close: async () => void closed.push(id),
+      }
+    },
+  }))
+  for (let id = 1; id <= 100; id += 1) {
+    await Promise.all([call(String(id)), pass(20)])
+    await tenants.get(String(id)).close()
+  }
+  expect(made).toHaveLength(100)
+  expect(closed.length).toBeGreaterThan(80)
+  expect(closed).not.toContain('1')
+  await tenants.close()
+  expect(closed).toHaveLength(100)
 })

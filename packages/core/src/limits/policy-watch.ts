@@ -1,6 +1,6 @@
 import type { Emit } from '../events.ts'
 import { defaultGrace } from './arrivals.ts'
-import type { CheckedPolicy, RateLimit } from './rate-policy.ts'
+import { type CheckedPolicy, lengthOf, type Limit, type RateLimit } from './rate-policy.ts'
 
 /** What slow responses leave of a quota, and what gives more of it. */
 export interface Slowed {
@@ -23,7 +23,6 @@ const fullUse = 0.9
 export class PolicyWatch {
   readonly #api: string
   readonly #policy: CheckedPolicy
-  readonly #emit: Emit
   readonly #reported = new Set<string>()
   /** As it was when calls waited last, if their share was low. */
   slowed: Slowed | undefined
@@ -31,33 +30,35 @@ export class PolicyWatch {
   #waitedAt = Number.NEGATIVE_INFINITY
   #isSaid = false
 
-  constructor(api: string, policy: CheckedPolicy, emit: Emit) {
+  constructor(api: string, policy: CheckedPolicy) {
     this.#api = api
     this.#policy = policy
-    this.#emit = emit
   }
 
   /** Whether another policy would be reported. */
-  get isReporting(): boolean {
-    return this.#emit.isObserved && this.#reported.size < mostReported
+  isReporting(emit: Emit): boolean {
+    return emit.isObserved && this.#reported.size < mostReported
   }
 
   /** Compares with the policy what the headers of a response name. */
-  answered(seen: readonly RateLimit[]): void {
-    if (!this.isReporting) return
+  compare(seen: readonly RateLimit[], emit: Emit): void {
     const configured = this.#policy.limits
     const differing = seen.filter(
-      ({ quota, window }) => !configured.some((own) => own.quota === quota && own.window === window),
+      ({ quota, window }) =>
+        !configured.some((own) => own.quota === quota && lengthOf(own.window) === window),
     )
     const key = JSON.stringify(differing)
     if (differing.length === 0 || this.#reported.has(key)) return
     this.#reported.add(key)
-    this.#emit({ type: 'policy.differs', api: this.#api, configured, seen })
+    emit({ type: 'policy.differs', api: this.#api, configured, seen })
   }
 
-  /** Notes that calls wait for units, of which this part is in use, and each of which comes free `lag` milliseconds late. */
-  waits(used: number, lag: number, now: number): void {
-    const { limits, accounting, unansweredGrace = defaultGrace } = this.#policy
+  /** Called while calls wait for a unit. `used`: the share in use. `lag`: how late units are freed, in milliseconds. */
+  waits(used: number, lag: number, now: number, emit: Emit): void {
+    const { limits: all, accounting, unansweredGrace = defaultGrace } = this.#policy
+    // a window of the calendar ends for all of its units at once
+    const limits = all.filter((limit): limit is Limit & RateLimit => typeof limit.window === 'number')
+    if (limits.length === 0) return
     if (accounting !== 'strict' || lag === 0 || used < fullUse) return
     const share = shareOf(limits, lag)
     const round = Math.min(...limits.map(({ window }) => window)) + lag
@@ -69,7 +70,7 @@ export class PolicyWatch {
     const byDefault = unansweredGrace > defaultGrace && shareOf(limits, defaultGrace) >= leastShare
     const option = byDefault ? `unansweredGrace: ${defaultGrace}` : "accounting: 'learned'"
     this.slowed = { share: Math.round(share * 100) / 100, option }
-    if (!this.#isSaid) this.#emit({ type: 'api.slowed', api: this.#api, ...this.slowed })
+    if (!this.#isSaid) emit({ type: 'api.slowed', api: this.#api, ...this.slowed })
     this.#isSaid = true
   }
 }

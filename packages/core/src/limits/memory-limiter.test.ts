@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createRateLimiter } from './memory-limiter.ts'
-import type { Permit, RateLimiter, RateLimiterOptions } from './rate-limiter.ts'
+import { type OneClaim, oneLimiter, type OneLimiter, type OnePermit } from '../../test/one-claim.ts'
 import type { Accounting, RateLimit } from './rate-policy.ts'
 
 beforeEach(() => vi.useFakeTimers())
@@ -11,12 +10,12 @@ const pass = (ms: number): unknown => vi.advanceTimersByTime(ms)
 /** 1 ms for the readings of two clocks, and a ten-thousandth for their pace. */
 const guard = 1.1
 
-function limiterOf(limits: RateLimit[], options: Partial<RateLimiterOptions> = {}): RateLimiter {
-  return createRateLimiter({ limits, spread: false, accounting: 'strict', ...options })
+function limiterOf(limits: RateLimit[], options: Partial<OneClaim> = {}): OneLimiter {
+  return oneLimiter({ limits, ...options })
 }
 
 /** Lets calls go one after the other on one open connection, until round trips of `ms` are known. */
-function seeRoundTrips(limiter: RateLimiter, ms: number): void {
+function seeRoundTrips(limiter: OneLimiter, ms: number): void {
   for (let calls = 0; calls < 42; calls += 1) {
     const { permit } = taken(limiter)
     pass(ms)
@@ -27,7 +26,7 @@ function seeRoundTrips(limiter: RateLimiter, ms: number): void {
 
 test('before anything is known a unit comes free one window after its response', () => {
   const limiter = limiterOf([{ quota: 2, window: 1_000 }])
-  const [first, second] = [limiter.take(1), limiter.take(1)] as [Permit, Permit]
+  const [first, second] = [limiter.take(1), limiter.take(1)] as [OnePermit, OnePermit]
   pass(300)
   first.answered()
   pass(200)
@@ -44,7 +43,7 @@ test('with known round trips a unit comes free earlier than that by the shortest
   const limiter = limiterOf([{ quota: 1, window: 1_000 }])
   seeRoundTrips(limiter, 100)
   pass(2_000)
-  const permit = limiter.take(1) as Permit
+  const permit = limiter.take(1) as OnePermit
   pass(110)
   permit.answered()
   // 100 ms, less 2 and the half of what one of 110 adds to the mean
@@ -59,7 +58,7 @@ test.each([
   const limiter = limiterOf([{ quota: 1, window: 1_000 }], { unansweredGrace })
   seeRoundTrips(limiter, 100)
   pass(1_000)
-  const permit = limiter.take(1) as Permit
+  const permit = limiter.take(1) as OnePermit
   pass(50)
   permit.ended()
   permit.answered()
@@ -68,7 +67,7 @@ test.each([
 
 test('the first request of a connection has four times as long', () => {
   const limiter = limiterOf([{ quota: 1, window: 1_000 }])
-  ;(limiter.take(1) as Permit).ended()
+  ;(limiter.take(1) as OnePermit).ended()
   expect(limiter.take(1)).toBeCloseTo(2_000 + guard)
 })
 
@@ -121,7 +120,7 @@ test('the least wait of the n-th call is what the limits alone make it', () => {
 
 test('a forecast knows how late further units come free, a start that is later, and what is free by then', () => {
   const limiter = limiterOf([{ quota: 2, window: 1_000 }])
-  const [first, second] = [limiter.take(1), limiter.take(1)] as [Permit, Permit]
+  const [first, second] = [limiter.take(1), limiter.take(1)] as [OnePermit, OnePermit]
   first.answered()
   // the first request of a connection: a response could still free its unit a second earlier
   expect(limiter.forecast(1, 0)).toBeCloseTo(guard)
@@ -136,9 +135,9 @@ test('a forecast knows how late further units come free, a start that is later, 
 })
 
 test('a quota that is lowered counts what was sent before', () => {
-  const limiter = limiterOf([{ quota: 4, window: 1_000 }]) as Required<RateLimiter>
+  const limiter = limiterOf([{ quota: 4, window: 1_000 }])
   for (let sent = 0; sent < 4; sent += 1) {
-    ;(limiter.take(1) as Permit).answered()
+    ;(limiter.take(1) as OnePermit).answered()
     pass(100)
   }
   limiter.setPolicy({ limits: [{ quota: 2, window: 1_000 }], spread: false, accounting: 'strict' })
@@ -160,7 +159,7 @@ const policies = fc.record({
 })
 
 /** Lets time pass until there is a permit, and tells what all forecasts on the way said of that moment. */
-function taken(limiter: RateLimiter): { permit: Permit; forecasts: number[] } {
+function taken(limiter: OneLimiter): { permit: OnePermit; forecasts: number[] } {
   const forecasts: number[] = []
   for (let waits = 0; waits < 10_000; waits += 1) {
     forecasts.push(performance.now() + limiter.forecast(1, 0))
@@ -193,7 +192,7 @@ test(
     })
     fc.assert(
       fc.property(policies, travels, network, (policy, calls, least) => {
-        const limiter = createRateLimiter(policy)
+        const limiter = oneLimiter(policy)
         const sends: number[] = []
         const arrivals: number[] = []
         for (const [index, { there, back, answered, pause }] of calls.entries()) {
@@ -233,7 +232,7 @@ test(
 test('whatever the policy, a backlog goes at least at the rate that the round trip allows', patience, () => {
   fc.assert(
     fc.property(policies, fc.nat(80), (policy, roundTrip) => {
-      const limiter = createRateLimiter(policy)
+      const limiter = oneLimiter(policy)
       const start = performance.now()
       const calls = 100
       for (let call = 0; call < calls; call += 1) {
@@ -260,7 +259,7 @@ test('whatever the policy, a backlog goes at least at the rate that the round tr
 })
 
 test('the share in use is that of the fullest limit, and never above 1', () => {
-  const limiter = createRateLimiter({
+  const limiter = oneLimiter({
     limits: [
       { quota: 4, window: 1_000 },
       { quota: 100, window: 60_000 },
@@ -268,12 +267,12 @@ test('the share in use is that of the fullest limit, and never above 1', () => {
     spread: false,
     accounting: 'strict',
   })
-  expect(limiter.used?.()).toBe(0)
-  const permits = Array.from({ length: 4 }, () => limiter.take(1) as Permit)
-  expect(limiter.used?.()).toBe(1)
+  expect(limiter.used()).toBe(0)
+  const permits = Array.from({ length: 4 }, () => limiter.take(1) as OnePermit)
+  expect(limiter.used()).toBe(1)
   for (const permit of permits) permit.answered()
   vi.advanceTimersByTime(1_002)
-  expect(limiter.used?.()).toBe(0.04)
+  expect(limiter.used()).toBe(0.04)
 })
 
 test.each([

@@ -7,12 +7,14 @@ import { type RoundTripMemory, RoundTrips } from './round-trips.ts'
 export interface LimiterClock {
   /** Returns milliseconds on a monotonic clock. */
   now(): number
-  /** Runs `run` after `ms` milliseconds. */
-  after(ms: number, run: () => void): unknown
+  /** Runs `run` after `ms` milliseconds, unless the function that it returns is called before. */
+  after(ms: number, run: () => void): () => void
 }
 
 /** A sent request, and the latest time at which it can arrive. */
-export interface SentRequest {
+export interface SentRequest<Units = unknown> {
+  /** What it takes of the limits. */
+  readonly units: Units
   readonly sentAt: number
   /** Whether its connection may have been opened for it. */
   readonly isFirst: boolean
@@ -31,6 +33,8 @@ const mostAtOnce = 4
 
 /** A turn of the event loop that takes less than this has no effect on bounds, in milliseconds. */
 const shortTurn = 10
+/** How often the event loop is looked at while a connection may be being set up, in milliseconds. */
+const look = 50
 
 /**
  * Determines the latest time at which each request can have reached the API. Its unit is freed one window later.
@@ -45,7 +49,8 @@ const shortTurn = 10
  * 1. *From the send.* Assumed: no request travels for more than `unansweredGrace` longer than another one. Then
  *    `sent(i) + unansweredGrace >= sent(i) + u(i) - u(j)`. The set-up of a connection is part of `u`, so a request that
  *    may have opened its connection gets four times as long. A connection is open if a response left it free lately.
- *    A stalled process sends late: the bound counts from the turn of the event loop after the send.
+ *    A stalled process sends late: what the event loop is late in the turn of the send, or while a connection is set up,
+ *    is added to the bound.
  * 2. *From the response.* `arrived(i) = answered(i) - d(i)`, so `answered(i) - least >= arrived(i) - u(j)` where
  *    `least <= d(i) + u(j)`: a response that came quickly and a request that arrived quickly, hence a round trip that is
  *    possible. Assumed: none is shorter than the shortest one on an open connection in the last half minute, less half
@@ -57,9 +62,9 @@ const shortTurn = 10
  * long; the second such request in a window eight times, and so on, since many set-ups at once do more harm; at most as
  * long as with `strict`.
  */
-export class Arrivals {
+export class Arrivals<Units = unknown> {
   readonly #clock: LimiterClock
-  readonly #moved: (request: SentRequest, from: number) => void
+  readonly #moved: (request: SentRequest<Units>, from: number) => void
   readonly #roundTrips: RoundTripMemory
   readonly #connections = new Connections()
   #grace = defaultGrace
@@ -71,10 +76,11 @@ export class Arrivals {
   /** First requests of their connections: in this window, and without a response. */
   #firsts = 0
   #openFirsts = 0
-  #refusedUntil = Number.NEGATIVE_INFINITY
-  /** Requests of this turn of the event loop, and since when their bounds count. */
-  #leaving: SentRequest[] = []
-  #leavingAt = Number.NEGATIVE_INFINITY
+  #refusedAt = Number.NEGATIVE_INFINITY
+  /** Requests that may not have left yet, and when the event loop is to be looked at next. */
+  #leaving: SentRequest<Units>[] = []
+  #nextLook = Infinity
+  #stopLooking: (() => void) | undefined
   /** A moving average of the longest that requests can have taken to arrive, in milliseconds. */
   lag = 0
 
@@ -84,7 +90,7 @@ export class Arrivals {
    */
   constructor(
     clock: LimiterClock,
-    moved: (request: SentRequest, from: number) => void,
+    moved: (request: SentRequest<Units>, from: number) => void,
     roundTrips: RoundTripMemory = new RoundTrips(),
   ) {
     this.#clock = clock
@@ -114,20 +120,17 @@ export class Arrivals {
     return this.#connections.busy > 0 ? this.#grace : 0
   }
 
-  /** Notes that a request is sent now. */
-  send(): SentRequest {
+  /** Notes that a request is sent now, which takes these units. */
+  send(units: Units): SentRequest<Units> {
     const now = this.#clock.now()
     this.#learn(now)
     const isFirst = this.#connections.sent(now)
     if (isFirst) this.#firsts += 1
     if (isFirst) this.#openFirsts += 1
     const bound = this.#boundOf(isFirst)
-    const request = { sentAt: now, isFirst, bound, latest: now + bound, isOpen: true }
+    const request = { units, sentAt: now, isFirst, bound, latest: now + bound, isOpen: true }
     this.#leaving.push(request)
-    if (this.#leaving.length === 1) {
-      this.#leavingAt = now
-      this.#clock.after(0, () => this.#left())
-    }
+    if (this.#leaving.length === 1) this.#lookIn(0, now)
     return request
   }
 
@@ -135,8 +138,9 @@ export class Arrivals {
    * Notes that the response to a request arrived. An API refuses a request faster than it serves one. Returns the latest
    * arrival that was known before this response, or `notice` milliseconds ago.
    */
-  answered(request: SentRequest, isRefused: boolean, notice: number = this.#window): number {
+  answered(request: SentRequest<Units>, isRefused: boolean, notice: number = this.#window): number {
     const now = this.#clock.now()
+    if (isRefused) this.refused(request.sentAt)
     this.#connections.answered(now)
     this.#close(request)
     const { sentAt, isFirst, latest: before } = request
@@ -154,7 +158,7 @@ export class Arrivals {
   }
 
   /** Notes that a request ends without a response, and may arrive all the same, or that it was never sent. */
-  dropped(request: SentRequest): void {
+  dropped(request: SentRequest<Units>): void {
     this.#close(request)
     this.#connections.closed()
   }
@@ -164,15 +168,15 @@ export class Arrivals {
     this.#wasFull = true
   }
 
-  /** Notes that the API refused a request because its limit was used up, and pauses for `ms` milliseconds. */
-  refused(ms: number): void {
-    const now = this.#clock.now()
+  /** Notes that the API refused a request that was sent at `sentAt`, by this process or by another one. */
+  refused(sentAt: number): void {
     // requests that were sent together are refused together
-    const isNew = now >= this.#refusedUntil
-    this.#refusedUntil = Math.max(this.#refusedUntil, now + ms)
+    const isNew = sentAt > this.#refusedAt
+    this.#refusedAt = this.#clock.now()
+    this.#wasFull = false
     if (!this.#isLearning || !isNew) return
     this.#bound.failed()
-    this.#windowEnd = now + this.#window
+    this.#windowEnd = this.#refusedAt + this.#window
   }
 
   /** Returns how many more requests need no connection but those that were busy lately; `Infinity` while none is busy. */
@@ -180,18 +184,31 @@ export class Arrivals {
     return this.#connections.free(now)
   }
 
-  /** Notes that this turn of the event loop is still running: what was sent during it may not have left yet. */
+  /** Notes that this turn of the event loop is still running: what was sent may not have left yet. */
   stillHere(now: number): void {
-    if (this.#leaving.length === 0 || now < this.#leavingAt + shortTurn) return
-    this.#leavingAt = now
-    this.#leaving = this.#leaving.filter(({ isOpen }) => isOpen)
-    for (const request of this.#leaving) this.#move(request, now + request.bound)
+    const late = now - this.#nextLook
+    if (late < shortTurn) return
+    this.#nextLook = now
+    for (const request of this.#leaving) if (request.isOpen) this.#move(request, request.latest + late)
   }
 
-  #left(): void {
-    this.#leavingAt = Number.NEGATIVE_INFINITY
-    this.stillHere(this.#clock.now())
+  #lookIn(ms: number, now: number): void {
+    this.#nextLook = now + ms
+    this.#stopLooking = this.#clock.after(ms, () => this.#look())
+  }
+
+  /** What was sent has left by now, but for requests whose connection may be being set up. */
+  #look(): void {
+    const now = this.#clock.now()
+    this.stillHere(now)
+    this.#leaving = this.#leaving.filter(({ isOpen, isFirst, latest }) => isOpen && isFirst && latest > now)
+    if (this.#leaving.length > 0) this.#lookIn(look, now)
+    else this.#endLooks()
+  }
+
+  #endLooks(): void {
     this.#leaving = []
+    this.#nextLook = Infinity
   }
 
   #boundOf(isFirst: boolean): number {
@@ -199,12 +216,17 @@ export class Arrivals {
     return isFirst ? Math.min(setUpFactor * this.#grace, setUpFactor * ms * this.#firsts) : ms
   }
 
-  #close(request: SentRequest): void {
+  #close(request: SentRequest<Units>): void {
     request.isOpen = false
-    if (request.isFirst) this.#openFirsts -= 1
+    if (!request.isFirst) return
+    this.#openFirsts -= 1
+    if (this.#openFirsts > 0 || this.#clock.now() >= this.#nextLook) return
+    // no connection is being set up, and this is another turn than that of the send
+    this.#stopLooking?.()
+    this.#endLooks()
   }
 
-  #move(request: SentRequest, to: number): void {
+  #move(request: SentRequest<Units>, to: number): void {
     const from = request.latest
     if (from === to) return
     request.latest = to
@@ -214,10 +236,9 @@ export class Arrivals {
   /** Shrinks the learned bound by each window in which requests waited and none was refused. */
   #learn(now: number): void {
     if (!this.#isLearning || now < this.#windowEnd) return
-    if (this.#wasFull && now >= this.#refusedUntil) {
-      const since = now - Math.max(this.#windowEnd, this.#refusedUntil)
-      for (let each = 0; each <= Math.min(mostAtOnce, since / this.#window); each += 1) this.#bound.held()
-    }
+    if (this.#wasFull)
+      for (let each = 0; each <= Math.min(mostAtOnce, (now - this.#windowEnd) / this.#window); each += 1)
+        this.#bound.held()
     this.#wasFull = false
     this.#firsts = 0
     this.#windowEnd = now + this.#window

@@ -49,6 +49,105 @@ test('without Retry-After the pauses grow, and after 3 more tries the 429 is the
   expect(pauses).toEqual(pauses.toSorted((a, b) => a - b))
 })
 
+test.each(['0', '0.01', '-0', 'Sat, 21 Nov 2026 00:00:00 GMT', 'Fri, 20 Nov 2026 23:59:00 GMT', '00:00:00'])(
+  'a 429 with Retry-After %s is no reason to call again at once',
+  async (retryAfter) => {
+    const { api, tokens } = limitedApi({ limits: [] })
+    await tokens.warmUp()
+    const sentAt: number[] = []
+    const callOnce = (): Promise<number> =>
+      api.send(async () => {
+        sentAt.push(performance.now())
+        return { status: 429, retryAfter, result: 429, discard() {} }
+      })
+    const calls = Promise.all(Array.from({ length: 20 }, callOnce))
+    await pass(60_000)
+    const distances = [...new Set(sentAt)].map(
+      (at, index, all) => at - (all[index - 1] ?? Number.NEGATIVE_INFINITY),
+    )
+    expect(Math.min(...distances)).toBeGreaterThanOrEqual(250)
+    tokens.resume('https://api.example.com/')
+    await tokens.close()
+    await calls
+  },
+)
+
+test.each([
+  ['ratelimit', '"a";r=0;t=0.01'],
+  ['x-ratelimit-reset', '0.05'],
+  ['x-ratelimit-reset', '0'],
+])('nor is %s: %s', async (name, value) => {
+  const { call, answers, eventsOf, tokens } = limitedApi({ limits: [] })
+  await tokens.warmUp()
+  answers.push({ status: 429, header: (asked) => (asked === name ? value : null) })
+  await Promise.all([call(), pass(2_000)])
+  expect(eventsOf('api.paused')).toMatchObject([{ for: 1_000 }])
+})
+
+const reset = String(Date.UTC(2026, 10, 21, 0, 30) / 1_000)
+
+test.each([
+  ['names no limit', {}, 'caller'],
+  ['says that calls remain', { 'x-ratelimit-remaining': '4990', 'x-ratelimit-reset': reset }, 'caller'],
+  ['says that none remain', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '7' }, 7_000],
+  ['says when to come back', { 'retry-after': '3' }, 3_000],
+])('a 403 that counts as limited and %s', async (_, headers: Record<string, string>, outcome) => {
+  const { call, answers, eventsOf, tokens, sentAt } = limitedApi({ limits: [], limitedStatuses: [403, 429] })
+  await tokens.warmUp()
+  answers.push({ status: 403, header: (name) => headers[name], result: 'caller' })
+  const answer = call()
+  await pass(8_000)
+  expect(eventsOf('api.paused').map((event) => event.for)).toEqual(
+    typeof outcome === 'number' ? [outcome] : [],
+  )
+  expect(sentAt).toHaveLength(typeof outcome === 'number' ? 2 : 1)
+  await answer
+})
+
+test('a reset counts only where its quota is used up: a 429 for another limit waits for the backoff', async () => {
+  const { call, answers, eventsOf, tokens } = limitedApi({ limits: [] })
+  await tokens.warmUp()
+  const headers: Record<string, string> = { 'x-ratelimit-remaining': '4990', 'x-ratelimit-reset': reset }
+  answers.push({ status: 429, header: (name) => headers[name] })
+  await Promise.all([call(), pass(2_000)])
+  expect(eventsOf('api.paused')).toMatchObject([{ for: 1_000 }])
+})
+
+test('where backoff was not enough, a 429 that names nothing waits for the longest window of the policy', async () => {
+  const { api } = limitedApi({
+    limits: [
+      { quota: 20, window: 1_000 },
+      { quota: 100, window: 60_000 },
+    ],
+  })
+  const start = performance.now()
+  const call = api.send(async () => {
+    const status = performance.now() - start < 60_000 ? 429 : 200
+    return { status, result: status, discard() {} }
+  })
+  await pass(64_000)
+  expect(await call).toBe(200)
+})
+
+test('with maxWait a refused call is given up when the API has accepted none for that long', async () => {
+  const { api, call, answers, tokens } = limitedApi({ limits: [], maxWait: 20_000 })
+  await tokens.warmUp()
+  const start = performance.now()
+  let sends = 0
+  const refused = api.send(async () => {
+    sends += 1
+    return { status: 429, result: performance.now() - start, discard() {} }
+  })
+  await pass(60_000)
+  // 1, 2, 4 and 8 s; after 16 more it would be too late
+  expect(await refused).toBe(15_000)
+  expect(sends).toBe(5)
+  answers.push({ status: 429, retryAfter: '1' })
+  const other = call()
+  await pass(20_000)
+  expect(await other).toContain('Bearer')
+})
+
 test('a 429 of an API without a policy is the caller\u2019s', async () => {
   const { tokens } = fakeService()
   const call = tokens
@@ -232,7 +331,9 @@ test('learned: the third refusal within ten rounds of the quota shows that the p
   await refuse(1)
   // ten rounds later it no longer counts
   await pass(13_000)
-  await refuse(20)
+  await refuse(30)
+  // the trial after the third shows that the API accepts calls again
+  await pass(1_100)
   // the first one of all, two that are learned from, and one that lets the pace fall: its second event says how far
   const allows = [{ quota: 5, window: 1_000 }]
   expect(eventsOf('api.paused')).toMatchObject([{}, {}, {}, {}, { allows }])

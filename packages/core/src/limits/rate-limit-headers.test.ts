@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { exchangeOf } from '../follow/send-within-api.ts'
 import { longestDuration } from '../time/finite-duration.ts'
-import { readPause, readPolicy, readRemaining, type ResponseHead } from './rate-limit-headers.ts'
+import { readAsked, readPolicy, readRemaining, type ResponseHead } from './rate-limit-headers.ts'
 
 const clock = Date.UTC(2026, 10, 21, 12)
 const epoch = clock / 1_000
@@ -13,7 +13,7 @@ function response(headers: Record<string, string>): ResponseHead {
   return { status: 429, retryAfter: headers['retry-after'], header: (name) => all[name] }
 }
 
-const pauseOf = (head: ResponseHead): number | undefined => readPause(head, true)
+const pauseOf = (head: ResponseHead): number | undefined => readAsked(head, true)
 
 test.each<[Record<string, string>, number]>([
   [{ 'retry-after': '7', ratelimit: '"default";r=0;t=30', 'ratelimit-reset': '60' }, 7_000],

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { fakeService, type FakeService } from '../../test/fake-issuer.ts'
-import type { LimitedApi, Permit, RateLimiter, RateLimiterOptions } from '../fleet.ts'
+import type { Claim, LimitedApi, Permit, RateLimiter, Usage, Word } from '../fleet.ts'
 
 beforeEach(() => vi.useFakeTimers({ now: Date.UTC(2026, 10, 21) }))
 afterEach(() => vi.useRealTimers())
@@ -8,21 +8,27 @@ afterEach(() => vi.useRealTimers())
 /** A limiter with as many units as the test says. */
 class FakeLimiter implements RateLimiter {
   units = 0
-  readonly couldUse: number[] = []
+  readonly wanted: number[] = []
+  readonly claims: Claim[] = []
   readonly told: string[] = []
+  readonly words: Word[] = []
   readonly forecast = (): number => 0
-  readonly noWaiters = (): unknown => this.told.push('noWaiters')
-  readonly pause = (ms: number): unknown => this.told.push(`pause ${ms}`)
-  readonly resume = (): unknown => this.told.push('resume')
-  readonly setPolicy?: (policy: RateLimiterOptions) => void = ({ limits }) =>
-    void this.told.push(`policy ${JSON.stringify(limits)}`)
 
-  take(couldUse: number): Permit | number {
-    this.couldUse.push(couldUse)
-    if (this.units === 0) return Infinity
+  take(claim: Claim, wanted: number): Permit | number {
+    this.claims.push(claim)
+    this.wanted.push(wanted)
+    if (this.units === 0 || wanted === 0) return Infinity
     this.units -= 1
     const tell = (what: string) => () => void this.told.push(what)
     return { answered: tell('answered'), ended: tell('ended'), cancel: tell('cancel') }
+  }
+
+  usage(): Usage {
+    return { used: undefined, lag: 0, arrivesWithin: undefined }
+  }
+
+  tell(word: Word): void {
+    this.words.push(word)
   }
 
   async close(): Promise<void> {
@@ -68,12 +74,13 @@ function shared(): FakeService & {
 
 test('calls wait until the limiter says that units are available, and it hears how many could go', async () => {
   const { limiter, api, call, tokens } = shared()
-  expect(api).toMatchObject({ baseUrl: 'https://api.example.com/', limits: [{ quota: 5, window: 1_000 }] })
+  expect(api.baseUrl).toBe('https://api.example.com/')
   await tokens.warmUp()
   const calls = Promise.all([call(), call(), call()])
   await vi.advanceTimersByTimeAsync(0)
   // one, and then as many as there are slots
-  expect(limiter.couldUse.at(-1)).toBe(2)
+  expect(limiter.wanted.at(-1)).toBe(2)
+  expect(limiter.claims.at(-1)).toMatchObject({ cost: 1, limits: [{ series: '', quota: 5, window: 1_000 }] })
   limiter.units = 3
   api.unitsAvailable()
   expect(await calls).toEqual([200, 200, 200])
@@ -90,16 +97,23 @@ test('a limiter hears that no call waits any more', async () => {
   const ended = Promise.allSettled(calls)
   controller.abort()
   await ended
-  expect(limiter.told).toEqual(['noWaiters'])
+  expect(limiter.wanted.at(-1)).toBe(0)
+})
+
+/** The word of another process that the API is paused. */
+const paused = (ms: number): Word => ({
+  about: 'pause',
+  text: JSON.stringify({ ms, reason: 'refused', isTried: true, row: 1 }),
+  for: ms + 5_000,
 })
 
 test('a pause is passed on to the limiter, and one of another process shows and holds here', async () => {
   const { limiter, api, call, tokens } = shared()
   limiter.units = 2
   await call(undefined, 429)
-  expect(limiter.told).toContain('pause 1000')
+  expect(limiter.words).toMatchObject([{ about: 'pause', for: 6_000 }])
   await vi.advanceTimersByTimeAsync(1_000)
-  api.paused(700)
+  api.heard(paused(700))
   const later = call()
   await vi.advanceTimersByTimeAsync(699)
   expect(tokens.status().apis[0]).toMatchObject({ queued: 1, pausedUntil: '2026-11-21T00:00:01.700Z' })
@@ -108,27 +122,62 @@ test('a pause is passed on to the limiter, and one of another process shows and 
   expect(await later).toBe(200)
 })
 
+test('after a pause one call of the fleet tries: a limit of one unit, until a process says that the API accepts calls', async () => {
+  const { limiter, api, call, tokens } = shared()
+  await tokens.warmUp()
+  api.heard(paused(1_000))
+  const calls = Promise.all([call(), call()])
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(limiter.claims.at(-1)?.limits).toMatchObject([{ series: '' }, { series: 'trial', quota: 1 }])
+  api.heard({ about: 'pause', text: '', for: 0 })
+  await vi.advanceTimersByTimeAsync(0)
+  expect(limiter.claims.at(-1)?.limits).toMatchObject([{ series: '' }])
+  limiter.units = 2
+  api.unitsAvailable()
+  expect(await calls).toEqual([200, 200])
+})
+
 test('a pause that is lifted here is lifted for the fleet, and one that is lifted elsewhere is over here', async () => {
   const { limiter, api, call, tokens } = shared()
   limiter.units = 3
   await call(undefined, 429)
   tokens.resume('https://api.example.com/')
-  expect(limiter.told.at(-1)).toBe('resume')
+  expect(limiter.words.at(-1)).toEqual({ about: 'pause', text: '', for: 0 })
   expect(await call()).toBe(200)
-  api.paused(60_000)
+  api.heard(paused(60_000))
   const later = call()
   await vi.advanceTimersByTimeAsync(1)
   expect(limiter.units).toBe(1)
-  api.resumed()
+  api.heard({ about: 'pause', text: '', for: 0 })
   expect(await later).toBe(200)
-  expect(limiter.told.filter((each) => each === 'resume')).toHaveLength(1)
 })
 
 test('a pause that another process was told of is bounded like our own', async () => {
   const { api, tokens } = shared()
-  for (const ms of [Infinity, 1e300, Number.NaN, -5]) api.paused(ms)
+  for (const ms of [Number.NaN, -5, 1e300, Infinity]) api.heard({ ...paused(1_000), for: ms })
   expect(tokens.status().apis[0]).toMatchObject({ pausedUntil: '2026-11-21T00:05:00.000Z' })
 })
+
+test.each(['pause', 'pace', 'policy'] as const)(
+  'a word about the %s that none of ours has written is ignored',
+  (about) => {
+    const { api, tokens } = shared()
+    const before = tokens.status()
+    for (const text of [
+      '',
+      '{',
+      'null',
+      '7',
+      '[]',
+      '[null]',
+      '{"limits":7}',
+      '[{"quota":"x"},{}]',
+      '{"ms":"soon"}',
+    ])
+      api.heard({ about, text, for: 10_000 })
+    expect(tokens.status()).toEqual(before)
+  },
+)
 
 test('a limiter that answers NaN and Infinity lets no event and no status carry them', async () => {
   const { limiter, api, call, tokens, events } = shared()
@@ -146,13 +195,18 @@ test('a limiter that answers NaN and Infinity lets no event and no status carry 
   expect(await Promise.all(calls)).toEqual([200, 200])
 })
 
-test('another policy goes to the limiter, and a limiter that cannot take one is refused it', () => {
-  const { limiter, tokens } = shared()
-  const policy = { limits: [{ quota: 7, window: 500 }] }
-  tokens.setRatePolicy('https://api.example.com/', policy)
-  expect(limiter.told).toEqual(['policy [{"quota":7,"window":500}]'])
-  Object.assign(limiter, { setPolicy: undefined })
-  expect(() => tokens.setRatePolicy('https://api.example.com/', policy)).toThrow(/`limiter\(\).setPolicy`/)
+test('another policy goes with the next call, and to all other processes', async () => {
+  const { limiter, api, call, tokens } = shared()
+  limiter.units = 2
+  tokens.setRatePolicy('https://api.example.com/', { limits: [{ quota: 7, window: 500 }] })
+  await call()
+  expect(limiter.claims.at(-1)?.limits).toEqual([{ series: '', quota: 7, window: 500 }])
+  const [word] = limiter.words
+  expect(word).toMatchObject({ about: 'policy', for: Infinity })
+  tokens.setRatePolicy('https://api.example.com/', { limits: [] })
+  api.heard(word as Word)
+  await call()
+  expect(limiter.claims.at(-1)?.limits).toEqual([{ series: '', quota: 7, window: 500 }])
 })
 
 test('a limiter that fails and recovers makes events', () => {
@@ -190,7 +244,14 @@ test('while the shared budget fails, the status says so, and so does a call that
 test('a value that is not a factory, and a factory that makes no limiter, are refused at start-up', () => {
   const ratePolicy = { limits: [{ quota: 5, window: 1_000 }] }
   const apis = [{ baseUrl: 'https://api.example.com/', issuer: 'general', ratePolicy }]
-  for (const limiter of [{}, 'redis', null, () => undefined, () => ({}), () => ({ take() {} })])
+  for (const limiter of [
+    {},
+    'redis',
+    null,
+    () => undefined,
+    () => ({}),
+    () => ({ take() {}, forecast() {} }),
+  ])
     expect(() => fakeService({}, { apis, limiter: limiter as never })).toThrow(
       expect.objectContaining({ code: 'INVALID_OPTIONS' }),
     )

@@ -1,4 +1,4 @@
-import type { RateLimit } from './rate-policy.ts'
+import type { CheckedPolicy, PolicyResponse, RateLimit, RateLimitHeaders } from './rate-policy.ts'
 import { readInstant } from '../time/read-instant.ts'
 import { readRetryAfter, readWait } from '../time/read-wait.ts'
 
@@ -35,30 +35,101 @@ const prefixes = ['ratelimit', 'x-ratelimit', 'x-rate-limit']
 const resets = ['ratelimit-reset', 'x-ratelimit-retry-after', 'x-ratelimit-reset', 'x-rate-limit-reset']
 
 /**
+ * Whether a response says that a limit was exceeded. A status other than 429 means other things too: it is a limit where it
+ * says when to come back, or that nothing remains.
+ */
+export function isRefusal(
+  response: ResponseHead,
+  { limitedStatuses, isLimited }: Pick<CheckedPolicy, 'limitedStatuses' | 'isLimited'>,
+): boolean {
+  if (isLimited !== undefined) return isLimited(asPolicyResponse(response))
+  if (!limitedStatuses.includes(response.status)) return false
+  return (
+    response.status === 429 ||
+    retryAfterOf(response) !== undefined ||
+    readRemaining(response)?.remaining === 0
+  )
+}
+
+/**
  * Returns the milliseconds that a response asks to pause for, `undefined` if it names none: by `Retry-After`, else by
  * the used up quotas of `RateLimit`, else by one of its predecessors.
  *
  * @param rateLimitHeaders whether more than `Retry-After` is read.
  * @see draft-ietf-httpapi-ratelimit-headers-10
  */
-export function readPause(response: ResponseHead, rateLimitHeaders: boolean): number | undefined {
-  const now = clockOf(response)
-  const asked = readRetryAfter(
-    (name) => (name === 'retry-after' && response.retryAfter) || textOf(response, name),
-    now,
-  )
-  if (asked !== undefined || !rateLimitHeaders) return asked
+export function readAsked(
+  response: ResponseHead,
+  rateLimitHeaders: CheckedPolicy['rateLimitHeaders'],
+): number | undefined {
+  const asked = retryAfterOf(response)
+  if (asked !== undefined || rateLimitHeaders === false) return asked
+  if (rateLimitHeaders !== true) {
+    const own = ownQuotaOf(response, rateLimitHeaders)
+    return own?.remaining === 0 && own.resetIn > 0 ? own.resetIn : undefined
+  }
   const usedUp = quotasOf(response).filter(({ remaining }) => remaining === 0)
+  // a reset is that of a quota: it says nothing of a limit on something else, while some of the quota remains
+  const others = (predecessorOf(response)?.remaining ?? 0) > 0 ? [] : resets
   const pauses = [
     Math.max(0, ...usedUp.map(({ resetIn }) => resetIn)),
-    ...resets.map((name) => resetOf(response, textOf(response, name)) ?? 0),
+    ...others.map((name) => resetOf(response, textOf(response, name)) ?? 0),
   ]
   // a reset within this second is written as 0, and names no pause
   return pauses.find((pause) => pause > 0)
 }
 
+function retryAfterOf(response: ResponseHead): number | undefined {
+  return readRetryAfter(
+    (name) => (name === 'retry-after' && response.retryAfter) || textOf(response, name),
+    clockOf(response),
+  )
+}
+
+/** Returns how many units a call took in the end. */
+export function settledCost(
+  response: ResponseHead,
+  isRefused: boolean,
+  demand: { readonly cost: number },
+  { actualCost, countsRefused }: Pick<CheckedPolicy, 'actualCost' | 'countsRefused'>,
+): number {
+  if (isRefused) return countsRefused ? demand.cost : 0
+  const actual = actualCost?.(asPolicyResponse(response))
+  return actual !== undefined && actual >= 0 && actual < Infinity ? actual : demand.cost
+}
+
+/** Returns when the response began by the API's clock, in epoch milliseconds; `undefined` for one that a cache kept. */
+export function readDate(response: ResponseHead): number | undefined {
+  return textOf(response, 'age') === undefined ? readInstant(textOf(response, 'date')) : undefined
+}
+
+function asPolicyResponse(response: ResponseHead): PolicyResponse {
+  return { status: response.status, header: (name) => response.header?.(name.toLowerCase()) ?? undefined }
+}
+
+/** Returns what an API's own headers say: what remains, or how much is used of how much. */
+function ownQuotaOf(
+  response: ResponseHead,
+  { remaining, reset, limit }: RateLimitHeaders,
+): RemainingQuota | undefined {
+  const text = textOf(response, remaining)
+  const [, used, of] = /(\d+)\s*\/\s*(\d+)/.exec(text ?? '') ?? []
+  const whole = numberOf(limit && textOf(response, limit))
+  const left = used === undefined ? numberOf(text) : Number(of) - Number(used)
+  if (left === undefined) return undefined
+  const usedUp = whole === undefined ? left : Math.min(left, whole)
+  return {
+    remaining: Math.max(0, usedUp),
+    resetIn: (reset && resetOf(response, textOf(response, reset))) || 0,
+  }
+}
+
 /** Returns what remains of the tightest quota, `undefined` where the response does not say. */
-export function readRemaining(response: ResponseHead): RemainingQuota | undefined {
+export function readRemaining(
+  response: ResponseHead,
+  rateLimitHeaders: CheckedPolicy['rateLimitHeaders'] = true,
+): RemainingQuota | undefined {
+  if (typeof rateLimitHeaders === 'object') return ownQuotaOf(response, rateLimitHeaders)
   const [tightest] = quotasOf(response).toSorted((a, b) => a.remaining - b.remaining || b.resetIn - a.resetIn)
   return tightest ?? predecessorOf(response)
 }

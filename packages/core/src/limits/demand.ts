@@ -1,0 +1,73 @@
+import { refuse } from '../options/check.ts'
+import { type Match, matchOf } from './match.ts'
+import type { CheckedPolicy, Limit } from './rate-policy.ts'
+
+/** What one call takes: how many units of which limits. */
+export interface Demand {
+  /** Calls of the same key take the same. */
+  readonly key: string
+  readonly cost: number
+  /** The series of each limit that the call counts towards; `undefined` for those that it does not match. */
+  readonly series: readonly (string | undefined)[]
+}
+
+/** What is known of a call that asks for units. */
+export interface AskingCall {
+  readonly method?: string | undefined
+  /** Read only where a policy looks at it. */
+  readonly url?: string | URL | undefined
+  /** By the options of the call. */
+  readonly cost?: number | undefined
+}
+
+/** Which limits of one API the calls count towards. */
+export class Demands {
+  /** What a call takes that no limit looks at; what an estimate knows of a call. */
+  readonly plain: Demand
+  readonly #limits: readonly Limit[]
+  readonly #matches: readonly (Match | undefined)[]
+  readonly #isMatched: boolean
+  readonly #baseUrl: string
+  readonly #basePath: string
+
+  /** @param baseUrl of the API: paths are below it. */
+  constructor(limits: readonly Limit[], baseUrl: string) {
+    this.#limits = limits
+    this.#matches = limits.map(({ match }) => (match === undefined ? undefined : matchOf(match)))
+    this.#isMatched = limits.some(({ match }) => match !== undefined)
+    this.#baseUrl = baseUrl
+    this.#basePath = new URL(baseUrl).pathname.replace(/\/$/, '')
+    const series = limits.map((limit) => (limit.match === undefined ? seriesOf(limit) : undefined))
+    this.plain = { key: '', cost: 1, series }
+  }
+
+  /** @throws TokenlaneError `INVALID_OPTIONS` for a cost that is none, or that no window of a limit ever has. */
+  of(call: AskingCall, { cost: costOf }: Pick<CheckedPolicy, 'cost'>): Demand {
+    if (call.cost === undefined && costOf === undefined && !this.#isMatched) return this.plain
+    const method = (call.method ?? 'GET').toUpperCase()
+    const url = new URL(call.url ?? this.#baseUrl)
+    const path = call.cost === undefined ? 'ratePolicy.cost()' : 'tokenlane.cost'
+    const cost = call.cost ?? costOf?.({ method, url }) ?? 1
+    if (cost === 1 && !this.#isMatched) return this.plain
+    if (!(cost >= 0 && cost < Infinity)) refuse(path, String(cost), 'a finite number, 0 or more')
+    const pathname = url.pathname.slice(this.#basePath.length)
+    const series = this.#limits.map((limit, index) => {
+      const values = this.#matches[index] ? this.#matches[index](method, pathname) : ''
+      if (values === undefined || cost === 0) return undefined
+      if (cost > limit.quota)
+        refuse(path, String(cost), `at most ${limit.quota}, the quota of limit ${nameOf(limit, index)}`)
+      return values === '' ? seriesOf(limit) : `${seriesOf(limit)} ${values}`
+    })
+    return { key: `${cost} ${JSON.stringify(series)}`, cost, series }
+  }
+}
+
+/** Returns what a limit is called in messages. */
+function nameOf({ name, match }: Limit, index: number): string {
+  return `"${name ?? (match === undefined ? `limits[${index}]` : [match].flat().join(', '))}"`
+}
+
+/** Units of the same name, or of the same calls, count together. */
+function seriesOf({ name, match = [] }: Limit): string {
+  return name === undefined ? [match].flat().join(',') : `name ${name}`
+}

@@ -1,0 +1,53 @@
+import { refuse } from '../options/check.ts'
+import type { Reader } from '../options/reader.ts'
+
+/** A call, as limits look at it. */
+export interface LimitedCall {
+  /** In capitals. */
+  readonly method: string
+  readonly url: URL
+}
+
+/** Returns the values of the named segments of a path, joined; `undefined` for a call that does not match. */
+export type Match = (method: string, path: string) => string | undefined
+
+const form = /^(?:(?<method>[A-Z]+(?:-[A-Z]+)*)(?: (?=\/)|$))?(?<path>\/[^\s?#]*)?$/
+const allowed = "a method in capitals, a path, or both, such as 'POST /orders/*', 'GET' or '/bases/:base/*'"
+
+function patternOf(text: string): Match {
+  const { method, path } = form.exec(text)?.groups ?? {}
+  if (path === undefined) return (given) => (given === method ? '' : undefined)
+  const segments = path.split('/').slice(1)
+  const expression = segments.map((segment, index) => {
+    if (segment === '*') return index === segments.length - 1 ? '.+' : '[^/]+'
+    return /^:\w+$/.test(segment) ? '([^/]+)' : segment.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)
+  })
+  const matches = new RegExp(`^/${expression.join('/')}/?$`)
+  return (given, pathname) => {
+    if (method !== undefined && given !== method) return undefined
+    const values = matches.exec(pathname)
+    return values === null ? undefined : values.slice(1).join('/')
+  }
+}
+
+/** Returns what matches as soon as one of the patterns does. */
+export function matchOf(patterns: string | readonly string[]): Match {
+  const all = [patterns].flat().map((pattern) => patternOf(pattern))
+  return (method, path) => {
+    for (const match of all) {
+      const values = match(method, path)
+      if (values !== undefined) return values
+    }
+    return undefined
+  }
+}
+
+/** Reads patterns of calls. */
+export const readMatch: Reader<string | readonly string[]> = (value, path) => {
+  const patterns = Array.isArray(value) ? (value as unknown[]) : [value]
+  if (patterns.length === 0) refuse(path, 'empty', `${allowed}, or a list of them`)
+  for (const pattern of patterns)
+    if (typeof pattern !== 'string' || pattern === '' || !form.test(pattern))
+      refuse(path, typeof pattern === 'string' ? `'${pattern}'` : `a ${typeof pattern}`, allowed)
+  return value as string | readonly string[]
+}

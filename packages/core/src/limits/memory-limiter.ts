@@ -1,0 +1,251 @@
+import { Arrivals, type LimiterClock, type SentRequest } from './arrivals.ts'
+import type { Claim, LimitInForce, NotBefore, Permit, RateLimiter, Usage } from './rate-limiter.ts'
+import type { RoundTripMemory } from './round-trips.ts'
+import { Series, unitSpan } from './series.ts'
+
+/**
+ * Creates a limiter that keeps units in this process's memory, on the monotonic clock or, in a simulation, on another one.
+ *
+ * A unit is freed one window after the latest time at which its request can have arrived; `Arrivals` says when that is, and why no
+ * window of the server's then holds more than the quota.
+ *
+ * @param roundTrips of every request that the API counts; by default only this limiter's.
+ */
+export function createRateLimiter(
+  clock: LimiterClock = processClock,
+  roundTrips?: RoundTripMemory,
+): RateLimiter {
+  return new MemoryLimiter(clock, roundTrips)
+}
+
+const processClock: LimiterClock = {
+  now: () => performance.now(),
+  after(ms, run) {
+    const timer = setTimeout(run, ms)
+    return () => clearTimeout(timer)
+  },
+}
+
+/**
+ * With `accounting: 'learned'`, queued calls are sent in batches: once this part of the quota is free, and for as long as
+ * the next unit comes free within this part of the window. The gap between two batches lies where one window ends and the
+ * next begins, so a request that travels longer than others harms nothing. At an even pace any request may arrive in a
+ * window that is still full, and the learned bound has to be twice as long.
+ */
+const batchOfQuota = 1 / 4
+/** So long, too, a call of a batch waits for an open connection, since a set-up would put off the next batch. */
+const breakInBatch = 1 / 10
+/** In milliseconds. With a longer window a bound is a small part of it, and a batch would be far from the next one. */
+const longestBatched = 10_000
+/** So many series more than at the last time, and those without a unit are dropped. */
+const mostUnused = 100
+
+/** One limit in force, and the units that it counts. */
+interface Window {
+  readonly limit: LimitInForce
+  readonly series: Series
+  /** How long a unit counts, in milliseconds; 0 for a limit between two moments. */
+  readonly span: number
+}
+
+/** A claim, as it is counted. */
+interface Counted {
+  readonly windows: readonly Window[]
+  readonly series: readonly Series[]
+  readonly longestSpan: number
+  /** How many units must be free before calls that wait for one are sent again. */
+  readonly batch: number
+}
+
+/** What one request takes. */
+interface Units {
+  readonly series: readonly Series[]
+  cost: number
+}
+
+class MemoryLimiter implements RateLimiter {
+  readonly #clock: LimiterClock
+  readonly #series = new Map<string, Series>()
+  /** By the limits of a claim. */
+  #counted = new WeakMap<readonly LimitInForce[], Counted>()
+  #keptSeries = 0
+  readonly #arrivals: Arrivals<Units>
+  #lastSentAt = Number.NEGATIVE_INFINITY
+  #isInBatch = false
+  /** Since when a unit is free. */
+  #readyAt = Infinity
+
+  constructor(clock: LimiterClock, roundTrips?: RoundTripMemory) {
+    this.#clock = clock
+    this.#arrivals = new Arrivals(
+      clock,
+      ({ units, latest }, from) => {
+        for (const series of units.series) series.move(from, latest, units.cost)
+      },
+      roundTrips,
+    )
+  }
+
+  take(claim: Claim, wanted: number): Permit | NotBefore {
+    if (wanted === 0) return Infinity
+    const now = this.#clock.now()
+    this.#arrivals.stillHere(now)
+    const { cost, interval } = claim
+    const counted = this.#count(claim)
+    const { windows, series, longestSpan, batch } = counted
+    const units = this.#isInBatch || batch === 1 ? cost : Math.max(cost, Math.min(batch, wanted * cost))
+    let wait = 0
+    for (const window of windows) wait = Math.max(wait, waitFor(window, now, units, cost))
+    this.#isInBatch = wait <= longestSpan * breakInBatch
+    if (wait > 0) {
+      this.#arrivals.full()
+      this.#readyAt = Infinity
+    } else if (batch > 1) wait = this.#waitForConnection(now, longestSpan)
+    if (interval > 0) wait = Math.max(wait, this.#lastSentAt + interval - now)
+    if (wait > 0) return wait
+    this.#lastSentAt = now
+    return this.#permit(series, cost, now)
+  }
+
+  /** Returns for how long a call waits for a response that leaves it an open connection. */
+  #waitForConnection(now: number, longestSpan: number): number {
+    if (this.#arrivals.freeConnections(now) > 0) return 0
+    this.#readyAt = Math.min(this.#readyAt, now)
+    return Math.max(0, this.#readyAt + longestSpan * breakInBatch - now)
+  }
+
+  forecast(claim: Claim, ahead: number, lag: number, from: number = Number.NEGATIVE_INFINITY): number {
+    const now = this.#clock.now()
+    const start = Math.max(now, from)
+    const { interval, cost } = claim
+    // sure is only what no response can make earlier
+    const slack = lag === 0 ? this.#arrivals.slack : 0
+    let wait = interval === 0 ? 0 : Math.max(0, this.#lastSentAt + interval - start) + (ahead - 1) * interval
+    for (const window of this.#count(claim).windows)
+      wait = Math.max(wait, forecastOf(window, ahead * cost, start, lag, slack))
+    return start - now + wait
+  }
+
+  usage(claim: Claim, at: number = this.#clock.now()): Usage {
+    const { lag, bound } = this.#arrivals
+    return { used: this.#count(claim).windows.map((window) => inUse(window, at)), lag, arrivesWithin: bound }
+  }
+
+  tell(): void {}
+
+  async close(): Promise<void> {}
+
+  #permit(series: readonly Series[], cost: number, now: number): Permit {
+    const arrivals = this.#arrivals
+    const units = { series, cost }
+    const request: SentRequest<Units> = arrivals.send(units)
+    for (const each of series) {
+      each.forget(now)
+      each.add(request.latest, cost)
+    }
+    return {
+      answered({ isRefused, cost: settled }) {
+        if (!request.isOpen) return
+        arrivals.answered(request, isRefused)
+        if (settled === units.cost) return
+        for (const each of series) {
+          each.remove(request.latest, units.cost)
+          if (settled > 0) each.add(request.latest, settled)
+        }
+        units.cost = settled
+      },
+      ended() {
+        if (request.isOpen) arrivals.dropped(request)
+        else arrivals.freed()
+      },
+      cancel() {
+        arrivals.dropped(request)
+        for (const each of series) each.remove(request.latest, units.cost)
+      },
+    }
+  }
+
+  /** Returns how a claim is counted. */
+  #count({ limits, interval, accounting, unansweredGrace }: Claim): Counted {
+    const known = this.#counted.get(limits)
+    if (known !== undefined) return known
+    const windows = limits.map((limit) => {
+      const series = this.#seriesOf(limit.series)
+      const span = 'window' in limit ? unitSpan(limit.window) : 0
+      series.span = Math.max(series.span, span)
+      return { limit, series, span }
+    })
+    const longestSpan = Math.max(0, ...windows.map(({ span }) => span))
+    this.#arrivals.setPolicy(accounting, unansweredGrace, longestSpan)
+    const isBatched = accounting === 'learned' && interval === 0 && unitSpan(longestBatched) >= longestSpan
+    const counted = {
+      windows,
+      series: [...new Set(windows.map(({ series }) => series))],
+      longestSpan,
+      batch:
+        isBatched && windows.length > 0
+          ? Math.ceil(Math.min(...limits.map(({ quota }) => quota)) * batchOfQuota)
+          : 1,
+    }
+    this.#counted.set(limits, counted)
+    return counted
+  }
+
+  #seriesOf(name: string): Series {
+    const known = this.#series.get(name)
+    if (known !== undefined) return known
+    if (this.#series.size >= this.#keptSeries + mostUnused) this.#dropUnused()
+    const series = new Series()
+    this.#series.set(name, series)
+    return series
+  }
+
+  /** Drops the series without a unit that counts: there may be one for each customer. */
+  #dropUnused(): void {
+    const now = this.#clock.now()
+    for (const [name, series] of this.#series)
+      if (series.after(now - series.span) === 0) this.#series.delete(name)
+    this.#keptSeries = this.#series.size
+    this.#counted = new WeakMap()
+  }
+}
+
+function inUse({ limit, series, span }: Window, now: number): number {
+  if ('window' in limit) return series.after(now - span)
+  series.span = Math.max(series.span, now - limit.since)
+  return series.after(limit.since)
+}
+
+/** Returns the milliseconds until this number of units is free; `cost` of them at least. */
+function waitFor(window: Window, now: number, units: number, cost: number): number {
+  const { limit, series, span } = window
+  const { quota } = limit
+  const used = inUse(window, now)
+  if (!('window' in limit)) return used + Math.min(cost, quota) > quota ? Math.max(1, limit.until - now) : 0
+  const missing = used + Math.min(units, quota) - quota
+  return missing > 0 ? series.timeOf(missing - 1, now - span) + span - now : 0
+}
+
+/**
+ * Returns how long it takes from `start` on until this number of units has come free.
+ *
+ * @param lag how much later than one window after its send a further unit comes free.
+ * @param slack how much earlier than now known the units in use may come free.
+ */
+function forecastOf(window: Window, units: number, start: number, lag: number, slack: number): number {
+  const { limit, series, span } = window
+  const { quota } = limit
+  const known = inUse(window, start + slack)
+  const used = Math.min(known, quota)
+  // after the quota was lowered, the first units that come free make no room
+  const surplus = known - used
+  const beyond = units - (quota - used)
+  if (beyond <= 0) return 0
+  const rounds = Math.floor((beyond - 1) / quota)
+  if (!('window' in limit)) return Math.max(0, limit.until - start) + rounds * (limit.until - limit.since)
+  const round = span + lag
+  const inRound = (beyond - 1) % quota
+  const freeAt = series.timeOf(inRound + surplus, start + slack - span) + span - slack
+  // a call without a response so far takes no longer than one that is sent now
+  return Math.min(round, freeAt - start) + rounds * round
+}

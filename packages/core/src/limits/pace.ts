@@ -1,0 +1,206 @@
+import { type FoundLimit, PacedLimit, readFoundLimit } from './paced-limit.ts'
+import { list } from '../options/reader.ts'
+import type { ApiClock } from './api-clock.ts'
+import type { Demand } from './demand.ts'
+import type { LimitInForce } from './rate-limiter.ts'
+import type { Limit, RateLimit } from './rate-policy.ts'
+
+/** The window of a limit that nobody names, until the API shows another one, in milliseconds. */
+const shortest = 1_000
+/** So many responses show how many calls are refused. */
+const mostResponses = 100
+/** A pause that a window explains is at most that much longer: clocks and network differ. */
+const nearly = 0.9
+
+const readFound = list(readFoundLimit, 'an array')
+
+/** Calls that the API refused. */
+interface Refusals {
+  /** What the first of them would have taken. */
+  readonly demand: Demand
+  /** When the first of them was sent. */
+  readonly at: number
+  count: number
+  /** How long the API has refused calls for sure, or asked for, in milliseconds. */
+  lasted: number
+  /** Whether headers said what it allows. */
+  isNamed: boolean
+}
+
+/**
+ * How fast calls go: as the policy says, or as the API takes them, where that is less.
+ *
+ * Once an API that has refused calls accepts one again, the limit that it enforces is the shortest one whose window is as
+ * long as it refused them; where there is none, it is a limit of which the policy says nothing.
+ */
+export class Pace {
+  readonly #limits: readonly PacedLimit[]
+  readonly #unknown = new PacedLimit({ quota: Infinity, window: shortest })
+  #refusals: Refusals | undefined
+  /** The last responses, and how many of them refused a call: both are halved from time to time. */
+  #lastResponses = 0
+  #lastRefused = 0
+  /** Calls that were accepted since the API last accepted one after a refusal, and since when. */
+  #accepted = 0
+  #since = Number.NEGATIVE_INFINITY
+
+  constructor(limits: readonly Limit[]) {
+    this.#limits = limits.map((limit) => new PacedLimit(limit))
+  }
+
+  get #all(): PacedLimit[] {
+    return this.#unknown.isLower ? [...this.#limits, this.#unknown] : [...this.#limits]
+  }
+
+  /** Whether the API takes less than the policy says. */
+  get isLower(): boolean {
+    return this.#unknown.isLower || this.#limits.some(({ isLower }) => isLower)
+  }
+
+  /** The limits that hold now for calls that take this. */
+  inForce({ series }: Demand, clock: ApiClock, now: number): LimitInForce[] {
+    return this.#all.flatMap((limit, index) => {
+      const own = limit === this.#unknown ? '' : series[index]
+      return own === undefined ? [] : [limit.inForce(own, clock, now)]
+    })
+  }
+
+  /** What is kept of each limit. */
+  get kept(): RateLimit[] {
+    return this.#all.map(({ kept }) => kept)
+  }
+
+  /** What the API allows, where that is less than the policy says. */
+  get allows(): RateLimit[] | undefined {
+    return this.isLower ? this.kept : undefined
+  }
+
+  /** How many of the last responses refused a call, from 0 to 1. */
+  get shareRefused(): number {
+    return this.#lastRefused / (this.#lastResponses || 1)
+  }
+
+  /** Whether calls were refused, and none was accepted since. */
+  get isRefused(): boolean {
+    return this.#refusals !== undefined
+  }
+
+  /**
+   * Notes accepted calls that were sent at `sentAt`; returns whether the pace changes. `named` are the limits that the API
+   * names.
+   */
+  accepted(
+    count: number,
+    named: readonly RateLimit[],
+    { demand, sentAt, now }: { readonly demand: Demand; readonly sentAt: number; readonly now: number },
+  ): boolean {
+    this.#accepted += count
+    this.#countResponses(count, 0)
+    this.#unknown.accepted(count, sentAt)
+    let isRaised = false
+    for (const [index, limit] of this.#limits.entries()) {
+      if (demand.series[index] === undefined) continue
+      limit.accepted(count, sentAt)
+      if (limit.raise(namedFor(limit, named), now)) isRaised = true
+    }
+    return this.#unknown.raise(Infinity, now) || isRaised
+  }
+
+  /**
+   * Notes refused calls; returns whether the pace changes.
+   *
+   * @param asked for how long the API asks to be left alone, in milliseconds.
+   * @param isNew whether they were sent after those that were refused before.
+   */
+  refused(
+    count: number,
+    named: readonly RateLimit[],
+    {
+      demand,
+      asked,
+      isNew,
+      sentAt,
+      now,
+    }: { demand: Demand; asked: number; isNew: boolean; sentAt: number; now: number },
+  ): boolean {
+    this.#refusals ??= { demand, at: sentAt, count: 0, lasted: 0, isNamed: false }
+    this.#refusals.count += count
+    this.#countResponses(count, count)
+    const lasted = asked + (isNew ? sentAt - this.#refusals.at : 0)
+    this.#refusals.lasted = Math.max(this.#refusals.lasted, lasted)
+    let isChanged = false
+    for (const limit of this.#limits) {
+      const most = namedFor(limit, named)
+      if (most === Infinity) continue
+      this.#refusals.isNamed = true
+      isChanged ||= most < limit.calls
+      limit.keepTo(most, most, now)
+    }
+    return isChanged
+  }
+
+  /** Comes back no sooner than after some windows from now. */
+  hold(now: number): void {
+    for (const limit of this.#all) limit.hold(now)
+  }
+
+  /**
+   * The API accepts calls again: goes on by what it took before, unless refusals show nothing.
+   *
+   * @param underWay how many of the calls that it took before have no response yet.
+   */
+  recovered(now: number, underWay: number | undefined): void {
+    const refusals = this.#refusals as Refusals
+    if (underWay !== undefined && !refusals.isNamed) this.#lower(refusals, underWay, now)
+    this.resumed(now)
+  }
+
+  /** Refusals so far say nothing. */
+  resumed(now: number): void {
+    this.#refusals = undefined
+    this.#accepted = 0
+    this.#since = now
+  }
+
+  /** As a word for other processes. */
+  get text(): string {
+    return JSON.stringify([this.#unknown, ...this.#limits].map(({ found }) => found))
+  }
+
+  /** Takes over the pace that another process has found. */
+  hear(text: string, now: number): void {
+    const [unknown, ...limits] = readFound(JSON.parse(text), 'pace')
+    // of another policy
+    if (unknown === undefined || this.#limits.some(({ window }, index) => window !== limits[index]?.window))
+      return
+    this.#unknown.take(unknown, now)
+    for (const [index, limit] of this.#limits.entries()) limit.take(limits[index] as FoundLimit, now)
+    this.resumed(now)
+  }
+
+  #countResponses(count: number, refused: number): void {
+    this.#lastResponses += count
+    this.#lastRefused += refused
+    if (this.#lastResponses < mostResponses) return
+    this.#lastResponses /= 2
+    this.#lastRefused /= 2
+  }
+
+  #lower({ demand, at, count, lasted }: Refusals, underWay: number, now: number): void {
+    const unknown = this.#unknown
+    const [limit] = this.#all
+      .filter((limit, index) => limit === unknown || demand.series[index] !== undefined)
+      .filter(({ window }) => window >= lasted * nearly)
+      .toSorted((a, b) => a.window - b.window)
+    if (limit !== undefined && limit !== unknown)
+      return limit.lower(limit.acceptedFrom(at) + underWay, count, now)
+    if (limit === undefined) unknown.window = Math.max(shortest, now - at)
+    const inCycle = this.#accepted * Math.min(1, unknown.window / (at - this.#since))
+    unknown.lower(Math.round(Math.max(unknown.acceptedFrom(at), inCycle)) + underWay, count, now)
+  }
+}
+
+/** Returns how many calls the API says that it allows in the window of a limit; `Infinity` if it does not say. */
+function namedFor({ window }: PacedLimit, named: readonly RateLimit[]): number {
+  return Math.min(...named.map((other) => (other.window === window ? other.quota : Infinity)))
+}

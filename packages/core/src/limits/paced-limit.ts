@@ -1,0 +1,205 @@
+import { duration, flag, list, object, optional, type Reader } from '../options/reader.ts'
+import type { ApiClock } from './api-clock.ts'
+import { windowAt } from './calendar.ts'
+import type { LimitInForce } from './rate-limiter.ts'
+import { lengthOf, type Limit, type RateLimit } from './rate-policy.ts'
+
+/** What is accepted is counted in so many slots of a window. */
+const slots = 32
+const mostSlots = 4 * slots
+/** So many refused calls at once, beside the accepted ones, show at once what the API takes. */
+const muchRefused = 1 / 4
+const leastRefused = 2
+/** So many refusals show it where little is refused. */
+const fewRefusals = 5
+/** By how much the pace changes: down where nothing is accepted, and up again. */
+const half = 0.5
+const stepUp = 1.1
+/** After how many windows without a refusal the pace goes up, at first and at most. */
+const firstPatience = 10
+const mostPatience = 160
+/** The slowest pace: one thousandth of the limit. */
+const slowest = 0.001
+
+/** What one process has found of a limit; `Infinity` is left out. */
+export interface FoundLimit {
+  readonly quota: number | undefined
+  readonly window: number
+  readonly calls: number | undefined
+  readonly before: number | undefined
+  readonly lowered: number | undefined
+  readonly isNoise: boolean
+  readonly patience: number
+  readonly taken: readonly number[]
+}
+
+const above0 = duration('above 0')
+
+/** Reads what another process has found. */
+export const readFoundLimit: Reader<FoundLimit> = object<FoundLimit>({
+  quota: optional(above0),
+  window: above0,
+  calls: optional(above0),
+  before: optional(above0),
+  lowered: optional(above0),
+  isNoise: flag,
+  patience: above0,
+  taken: list(duration('0 or more'), 'an array'),
+})
+
+/**
+ * One limit, and how many calls the API takes of it: fewer than all where the policy is wrong, or where others use the
+ * quota. A quota of `Infinity` stands for the limit of which the policy says nothing.
+ */
+export class PacedLimit {
+  readonly limit: Limit
+  /** As the policy says, or as the API has shown. */
+  quota: number
+  window: number
+  /** How many calls go in a window. */
+  calls: number
+  readonly #isKnown: boolean
+  readonly #slot: number
+  #patience = firstPatience
+  #quietSince = Number.NEGATIVE_INFINITY
+  /** How many calls that were sent in each slot of time were accepted, the last slot last. */
+  #accepted: { slot: number; count: number }[] = []
+  /** How many were accepted in a window before each refusal that was one of few. */
+  #taken: number[] = []
+  /** How many calls went in a window before the last step up, until that is known to be right. */
+  #before: number | undefined
+  /** How many went before the API refused few again and again, and whether fewer did not help. */
+  #lowered: number | undefined
+  #isNoise = false
+
+  constructor(limit: Limit) {
+    const { quota } = limit
+    const window = lengthOf(limit.window)
+    this.limit = limit
+    this.quota = this.calls = quota
+    this.window = window
+    this.#isKnown = quota < Infinity
+    this.#slot = window / slots
+  }
+
+  get isLower(): boolean {
+    return this.calls < this.quota
+  }
+
+  /** What is kept now: less than one call in a window is one call in a longer window. */
+  get kept(): RateLimit {
+    const { calls, window } = this
+    return calls >= 1
+      ? { quota: Math.floor(calls + 1e-9), window }
+      : { quota: 1, window: typeof this.limit.window === 'string' ? window : window / calls }
+  }
+
+  /** The limit of one series as it holds at `now`, on the monotonic clock. */
+  inForce(series: string, clock: ApiClock, now: number): LimitInForce {
+    const { window, timeZone = 'UTC' } = this.limit
+    if (typeof window !== 'string') return { series, ...this.kept }
+    const { least, most } = clock.bounds(now)
+    // the next window begins once it has begun by the slowest clock, and holds what came in it by the fastest one
+    const { start, end } = windowAt(now + least, window, timeZone)
+    return { series, quota: this.kept.quota, since: start - most, until: end - least }
+  }
+
+  /** Notes calls that were sent at `sentAt` and accepted. */
+  accepted(count: number, sentAt: number): void {
+    const slot = Math.floor(sentAt / this.#slot)
+    const all = this.#accepted
+    let index = all.length
+    while (index > 0 && (all[index - 1]?.slot ?? slot) > slot) index -= 1
+    const last = all[index - 1]
+    if (last?.slot === slot) last.count += count
+    else all.splice(index, 0, { slot, count })
+    if (all.length > mostSlots) all.shift()
+  }
+
+  /** Returns how many calls were accepted that were sent from one window before `at` on. */
+  acceptedFrom(at: number): number {
+    const first = at / this.#slot - slots
+    return this.#accepted.reduce((sum, { slot, count }) => (slot >= first ? sum + count : sum), 0)
+  }
+
+  /**
+   * Goes on by what the API took: at once where it refused much, else after a few refusals.
+   *
+   * @param accepted how many calls it accepted in the window before it refused some.
+   */
+  lower(accepted: number, refused: number, now: number): void {
+    this.#quietSince = now
+    if (refused >= leastRefused && refused >= accepted * muchRefused)
+      this.keepTo(accepted > 0 ? accepted : Math.min(this.calls, refused) * half, accepted + refused, now)
+    else if (this.#before !== undefined) this.keepTo(this.#before, accepted + refused, now)
+    else if (!this.#isNoise && this.#taken.push(accepted) >= fewRefusals)
+      this.#lowerBit(accepted + refused, now)
+  }
+
+  /** A lower pace than the last one does not help either where an API refuses calls for no reason. */
+  #lowerBit(sent: number, now: number): void {
+    const { calls } = this
+    const before = this.#lowered
+    this.#isNoise = before !== undefined
+    this.keepTo(Math.max(1, ...this.#taken), sent, now)
+    this.calls = before ?? this.calls
+    this.#lowered = this.#isNoise ? undefined : calls
+  }
+
+  /** Lets at most so many calls go in a window. @param sent how many went when the API refused some. */
+  keepTo(calls: number, sent: number, now: number): void {
+    this.#quietSince = now
+    this.#taken = []
+    this.#before = this.#lowered = undefined
+    if (calls >= this.calls) return
+    if (this.isLower) this.#patience = Math.min(mostPatience, this.#patience * 2)
+    else if (!this.#isKnown) this.quota = sent
+    this.calls = Math.max(slowest * this.quota, calls)
+  }
+
+  /** Comes back no sooner than after some windows from now. */
+  hold(now: number): void {
+    this.#quietSince = now
+  }
+
+  /** Comes back by a step after some windows without a refusal, up to `most`; returns whether it did. */
+  raise(most: number, now: number): boolean {
+    if (now < this.#quietSince + this.window * this.#patience) return false
+    this.#quietSince = now
+    this.#taken = []
+    this.#isNoise = false
+    this.#lowered = undefined
+    if (!this.isLower) return false
+    this.#before = this.calls
+    this.calls = Math.min(this.quota, this.calls * stepUp, most)
+    if (this.isLower) return true
+    this.#patience = firstPatience
+    if (!this.#isKnown) this.quota = this.calls = Infinity
+    return true
+  }
+
+  /** What this process has found of the limit, for others. */
+  get found(): FoundLimit {
+    const [quota, calls] = [finite(this.quota), finite(this.calls)]
+    const taken = [...this.#taken]
+    const found = { quota, calls, before: this.#before, lowered: this.#lowered && finite(this.#lowered) }
+    return { ...found, window: this.window, patience: this.#patience, isNoise: this.#isNoise, taken }
+  }
+
+  /** Takes over what another process has found. */
+  take({ quota, window, calls, before, lowered, isNoise, patience, taken }: FoundLimit, now: number): void {
+    this.quota = quota ?? Infinity
+    this.window = window
+    this.calls = calls ?? this.quota
+    this.#before = before
+    this.#lowered = lowered
+    this.#isNoise = isNoise
+    this.#patience = patience
+    this.#taken = [...taken]
+    this.#quietSince = now
+  }
+}
+
+function finite(value: number): number | undefined {
+  return value < Infinity ? value : undefined
+}

@@ -1,0 +1,98 @@
+import { count, duration, flag, object, oneOf, type Reader } from '../options/reader.ts'
+import type { FixedLimit } from './rate-limiter.ts'
+
+/** How long other calls wait for the response to the trial call, in milliseconds. */
+export const longestTrial = 5_000
+
+/** Whether an API may be called; times on the monotonic clock, in milliseconds. */
+type State =
+  | { readonly kind: 'open' }
+  | {
+      readonly kind: 'paused'
+      readonly since: number
+      readonly until: number
+      /** The part of it that no later response takes back: the API refused a call. */
+      readonly firm: number
+      /** Whether one call tries after it, and the others follow when its response has arrived. */
+      readonly isTried: boolean
+    }
+  | { readonly kind: 'trial'; readonly limit: FixedLimit }
+
+const open: State = { kind: 'open' }
+
+/** How a pause begins. */
+export interface Pause {
+  readonly ms: number
+  readonly reason: 'refused' | 'used-up'
+  readonly isTried: boolean
+}
+
+/** A pause, as it is said to other processes. */
+export interface SaidPause extends Pause {
+  /** How many refusals there have been in a row. */
+  readonly row: number
+}
+
+export const readPause: Reader<SaidPause> = object<SaidPause>({
+  ms: duration('0 or more'),
+  reason: oneOf('refused', 'used-up'),
+  isTried: flag,
+  row: count(0),
+})
+
+/** The pause of an API, and the trial after it, which is a limit of one call until its response has arrived. */
+export class Pauses {
+  #state: State = open
+
+  /** When the pause ends. */
+  get until(): number {
+    return this.#state.kind === 'paused' ? this.#state.until : Number.NEGATIVE_INFINITY
+  }
+
+  /** The limit of the trial, while there is one. */
+  get trial(): FixedLimit | undefined {
+    return this.#state.kind === 'trial' ? this.#state.limit : undefined
+  }
+
+  /** Returns for how many milliseconds no call may be sent, 0 if one may; after a pause the trial begins. */
+  wait(now: number): number {
+    const state = this.#state
+    if (state.kind !== 'paused') return 0
+    if (state.until > now) return state.until - now
+    if (state.isTried) this.try(state.since, now)
+    else this.#state = open
+    return 0
+  }
+
+  /** One call may try, for as long as no other one has done so since. */
+  try(since: number, now: number): void {
+    const limit = { series: 'trial', quota: 1, since, until: now + longestTrial }
+    this.#state = { kind: 'trial', limit }
+  }
+
+  /** Begins a pause, or makes it longer. */
+  begin({ ms, reason, isTried }: Pause, now: number, since = now): void {
+    const until = now + ms
+    const before = this.#state.kind === 'paused' && this.#state.until > now ? this.#state : undefined
+    this.#state = {
+      kind: 'paused',
+      since: before?.since ?? since,
+      until: Math.max(until, before?.until ?? until),
+      firm: Math.max(reason === 'refused' ? until : now, before?.firm ?? now),
+      isTried: isTried || before?.isTried === true,
+    }
+  }
+
+  /** The API accepts calls after all, but for as long as it asked for when it refused one. Returns whether the pause is over. */
+  shorten(now: number): boolean {
+    const state = this.#state
+    if (state.kind !== 'paused' || state.until <= now) return false
+    this.#state = state.firm > now ? { ...state, until: state.firm } : open
+    return state.firm <= now
+  }
+
+  /** Calls may be sent again, without a trial. */
+  end(): void {
+    this.#state = open
+  }
+}

@@ -1,0 +1,89 @@
+import { queueTimer } from '../time/timers.ts'
+
+/** A queue that shares limits with others. */
+export interface Sharer {
+  /** Sends what can be sent. */
+  serve(): void
+}
+
+/**
+ * Whose turn it is, where several queues share limits: those with waiting calls get one unit each, in turn.
+ *
+ * A queue whose turn has come asks for its unit. One that cannot use it, because it has no slot, token or call left, is
+ * passed over, and goes to the end when it asks again. One timer runs for all of them, and only while calls wait.
+ */
+export class Turns<Queue extends Sharer> {
+  /** The queues that wait, the next one first, and how many units each of them could use. */
+  readonly #waiting = new Map<Queue, number>()
+  /** The queue that may take a unit, while queues are served. */
+  #turn: Queue | undefined
+  #isServing = false
+  /** How long the current queue has to wait, in ms; 0 before it has asked. */
+  #wait = 0
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  /** Whether a queue may take a unit now. Otherwise it is served when its turn has come. */
+  mayTake(queue: Queue, couldUse: number): boolean {
+    // it keeps its place in the order, or goes to the end
+    this.#waiting.set(queue, couldUse)
+    const [first] = this.#waiting.keys()
+    if (queue === (this.#isServing ? this.#turn : first)) return true
+    this.serveSoon()
+    return false
+  }
+
+  /** The queue whose turn it is took a unit. */
+  took(queue: Queue): void {
+    this.#turn = undefined
+    this.#waiting.delete(queue)
+  }
+
+  /** No queue can take a unit for so many milliseconds. */
+  waits(ms: number): void {
+    this.#wait = ms > 0 ? ms : 1
+    this.#sleep()
+  }
+
+  /** Returns how many units the waiting queues could use, `most` each. */
+  wanted(most: number, except?: Queue): number {
+    let sum = 0
+    for (const [queue, units] of this.#waiting) if (queue !== except) sum += Math.min(units, most)
+    return sum
+  }
+
+  /** A queue waits no more; returns whether none does now. */
+  leave(queue: Queue): boolean {
+    if (this.#waiting.delete(queue) && this.#waiting.size > 0) this.serveSoon()
+    if (this.#waiting.size === 0) clearTimeout(this.#timer)
+    return this.#waiting.size === 0
+  }
+
+  /** Serves as soon as the code that runs now has ended: it may still have to judge a response. */
+  serveSoon(): void {
+    if (!this.#isServing && this.#waiting.size > 0) queueMicrotask(() => this.serve())
+  }
+
+  /** Gives units in turn for as long as there are any. */
+  serve(): void {
+    if (this.#isServing) return
+    this.#isServing = true
+    this.#wait = 0
+    // a queue that asks again is at the end of them, and is served again
+    for (const queue of this.#waiting.keys()) {
+      this.#turn = queue
+      queue.serve()
+      if (this.#wait > 0) break
+      // it cannot use a unit now, and asks again when it can
+      if (this.#turn === queue) this.#waiting.delete(queue)
+    }
+    this.#turn = undefined
+    this.#isServing = false
+    this.#sleep()
+  }
+
+  #sleep(): void {
+    clearTimeout(this.#timer)
+    if (this.#isServing || this.#waiting.size === 0 || this.#wait === Infinity) return
+    this.#timer = queueTimer(this.#wait, () => this.serve())
+  }
+}

@@ -1,0 +1,45 @@
+import { Budget } from '../limits/budget.ts'
+import type { BudgetFactory } from '../manager/put-together.ts'
+
+/** Budgets that several tenants share. */
+export interface SharedBudgets {
+  readonly budgetOf: BudgetFactory
+  /** Ends the limiters, after the last call of the last tenant. */
+  close(): Promise<void>
+}
+
+/**
+ * Keeps one budget for all tenants whose APIs have the same base URL and the same limits. It is forgotten once nobody uses
+ * it and a new one would allow as much.
+ */
+export function sharedBudgets(): SharedBudgets {
+  const budgets = new Map<string, Budget>()
+  let most = 16
+
+  function forgetUnused(): void {
+    if (budgets.size < most) return
+    for (const [key, budget] of budgets) {
+      if (!budget.isUnused) continue
+      budgets.delete(key)
+      void budget.close()
+    }
+    most = Math.max(16, 2 * budgets.size)
+  }
+
+  return {
+    budgetOf(api, policy, limiter) {
+      const { limits, spread, accounting, unansweredGrace } = policy
+      // the rest of a policy is each tenant's own
+      const key = JSON.stringify([api, limits, spread, accounting, unansweredGrace])
+      const known = budgets.get(key)
+      if (known !== undefined) return known
+      forgetUnused()
+      const budget = new Budget(api, policy, limiter, true)
+      budgets.set(key, budget)
+      return budget
+    },
+    async close() {
+      await Promise.all(Array.from(budgets.values(), (budget) => budget.close()))
+    },
+  }
+}
