@@ -66,9 +66,8 @@ if (all && findValkeyServer() !== undefined)
       name: 'Valkey',
       include: [
         'packages/redis/src/store/redis-token-store.test.ts',
-        'packages/redis/test/{contracts,limiter,limiter-script,server-facts,wake-up}.test.ts',
+        'packages/redis/test/{contracts,limiter,server-facts,wake-up}.test.ts',
         'packages/redis/test/limiter-cluster.long.ts',
-        'packages/redis/test/simulation/differential.test.ts',
       ],
       env: { TOKENLANE_TEST_SERVER: 'valkey' },
     },

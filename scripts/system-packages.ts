@@ -28,7 +28,7 @@ const redisServer: Program = {
     'packages/cli/test/{command,doctor}.long.ts',
     'packages/redis/src/store/redis-token-store.test.ts',
     'packages/redis/test/*.{test,long}.ts',
-    'packages/redis/test/simulation/differential.test.ts',
+    'packages/redis/test/simulation/*.{test,long}.ts',
     'tools/end-to-end/test/from-secret-to-none.long.ts',
     'tools/docs/test/run.long.ts',
   ],

@@ -5,7 +5,7 @@ import {
   type TokenManager,
   type TokenManagerOptions,
 } from '@tokenlane/core'
-import type { LimitedApi, RateLimiter } from '@tokenlane/core/fleet'
+import type { Claim, LimitedApi, Permit, RateLimiter, Word } from '@tokenlane/core/fleet'
 import { createTenants, type Tenants } from '@tokenlane/core/tenants'
 import { startRedis } from '@tokenlane/testing/redis-server'
 import { createClient } from 'redis'
@@ -104,17 +104,14 @@ class Fleet implements AsyncDisposable {
   }
 
   /** Returns the limiter of a process, without calls. */
-  limiterOf(limits: RatePolicy['limits'], hooks: Partial<LimitedApi> = {}): RateLimiter {
+  limiterOf(hooks: Partial<LimitedApi> = {}): RateLimiter {
     const nothing = (): void => {}
     const factory = redisLimiter({ client: redis.client, prefix: this.prefix, fallbackShare: 1 })
     const limiter = factory({
       baseUrl,
-      limits,
-      spread: false,
-      accounting: 'strict',
       unitsAvailable: nothing,
-      paused: nothing,
-      resumed: nothing,
+      heard: nothing,
+      counted: nothing,
       failed: nothing,
       recovered: nothing,
       ...hooks,
@@ -169,48 +166,157 @@ test.concurrent('a pause that one process is asked for holds for all', { timeout
   expect((second.sentAt[0] ?? 0) - pausedAt).toBeGreaterThan(900)
 })
 
-test.concurrent('a pause that one process lifts is lifted for all that wait', { timeout }, async () => {
+const claimOf = (quota: number, window: number): Claim => ({
+  key: '',
+  cost: 1,
+  limits: [{ series: '', quota, window }],
+  interval: 0,
+  accounting: 'strict',
+  unansweredGrace: undefined,
+})
+
+test.concurrent('what one process says, the others hear once: a word, and the word that ends it', async () => {
   await using fleet = new Fleet()
-  const paused = vi.fn<(ms: number) => void>()
-  const resumed = vi.fn<() => void>()
-  const limits = [{ quota: 5, window: 100 }]
-  const one = fleet.limiterOf(limits)
-  const other = fleet.limiterOf(limits, { paused, resumed })
-  one.pause?.(60_000)
+  const heard = vi.fn<(word: Word) => void>()
+  const own = vi.fn<(word: Word) => void>()
+  const one = fleet.limiterOf({ heard: own })
+  const other = fleet.limiterOf({ heard })
+  const claim = claimOf(5, 100)
+  const look = (): void => void other.take(claim, 1)
+  look()
+  await vi.waitFor(() => expect(other.usage(claim).used).toBeDefined(), timeout)
+  one.tell({ about: 'pause', text: '429', for: 60_000 })
+  one.tell({ about: 'pace', text: '0.5', for: Infinity })
   await vi.waitFor(() => {
-    other.take(1)
-    expect(paused).toHaveBeenCalled()
+    look()
+    expect(heard).toHaveBeenCalledTimes(2)
   }, timeout)
-  expect(paused.mock.calls[0]?.[0]).toBeGreaterThan(50_000)
-  expect(resumed).not.toHaveBeenCalled()
-  one.resume?.()
-  await vi.waitFor(() => expect(resumed).toHaveBeenCalledOnce(), 10_000)
+  expect(heard).toHaveBeenCalledWith({ about: 'pace', text: '0.5', for: Infinity })
+  const pause = heard.mock.calls.map(([word]) => word).find(({ about }) => about === 'pause')
+  expect(pause).toEqual({ about: 'pause', text: '429', for: expect.any(Number) as number })
+  expect(pause?.for).toBeGreaterThan(50_000)
+  // a shorter one does not end it, and one of 0 ms does
+  one.tell({ about: 'pause', text: '429', for: 1_000 })
+  one.tell({ about: 'pace', text: '0.4', for: Infinity })
+  await vi.waitFor(() => {
+    look()
+    expect(heard).toHaveBeenLastCalledWith({ about: 'pace', text: '0.4', for: Infinity })
+  }, timeout)
+  one.tell({ about: 'pause', text: '', for: 0 })
+  await vi.waitFor(() => {
+    look()
+    expect(heard).toHaveBeenLastCalledWith({ about: 'pause', text: '', for: 0 })
+  }, timeout)
+  expect(heard).toHaveBeenCalledTimes(4)
+  expect(own).not.toHaveBeenCalled()
+})
+
+test.concurrent('a process that starts hears what holds, and how many responses the others had', async () => {
+  await using fleet = new Fleet()
+  const claim = claimOf(5, 100)
+  const one = fleet.limiterOf()
+  one.tell({ about: 'policy', text: '{}', for: Infinity })
+  const sent = vi.fn<() => void>()
+  const counted = vi.fn<(accepted: number, refused: number) => void>()
+  const heard = vi.fn<(word: Word) => void>()
+  const late = fleet.limiterOf({ heard, counted })
+  const take = (limiter: RateLimiter, isRefused: boolean): void => {
+    const permit = limiter.take(claim, 1)
+    if (typeof permit === 'number') return
+    permit.answered({ isRefused, cost: 1 })
+    permit.ended()
+    sent()
+  }
+  await vi.waitFor(() => {
+    take(late, false)
+    expect(heard).toHaveBeenCalledExactlyOnceWith({ about: 'policy', text: '{}', for: Infinity })
+  }, timeout)
+  await vi.waitFor(() => {
+    take(one, true)
+    take(late, false)
+    expect(counted.mock.calls.reduce((sum, [, refused]) => sum + refused, 0)).toBeGreaterThan(0)
+  }, timeout)
+  expect(counted.mock.calls.reduce((sum, [accepted]) => sum + accepted, 0)).toBe(0)
+})
+
+test.concurrent('other limits hold at once, and units that are used count in them', { timeout }, async () => {
+  await using fleet = new Fleet()
+  const sentAt: number[] = []
+  let claim = claimOf(3, 2_000)
+  const limiter: RateLimiter = fleet.limiterOf({
+    unitsAvailable() {
+      for (
+        let permit = limiter.take(claim, 10);
+        typeof permit === 'object';
+        permit = limiter.take(claim, 10)
+      ) {
+        sentAt.push(performance.now())
+        permit.answered({ isRefused: false, cost: 1 })
+      }
+    },
+  })
+  limiter.take(claim, 10)
+  await vi.waitFor(() => expect(sentAt).toHaveLength(3), timeout)
+  claim = claimOf(5, 2_000)
+  limiter.take(claim, 10)
+  await vi.waitFor(() => expect(sentAt).toHaveLength(5), timeout)
+  expect((sentAt[4] ?? 0) - (sentAt[0] ?? 0)).toBeLessThan(2_000)
+  await vi.waitFor(() => expect(sentAt.length).toBeGreaterThan(5), timeout)
+  expect((sentAt[5] ?? 0) - (sentAt[0] ?? 0)).toBeGreaterThan(2_000)
 })
 
 test.concurrent(
-  'another policy holds at once, and units that are used count in it',
+  'an attempt that costs more takes more, and what it costs in the end counts',
   { timeout },
   async () => {
     await using fleet = new Fleet()
-    const sentAt: number[] = []
-    const limiter: RateLimiter = fleet.limiterOf([{ quota: 3, window: 2_000 }], {
-      unitsAvailable() {
-        for (let permit = limiter.take(10); typeof permit === 'object'; permit = limiter.take(10)) {
-          sentAt.push(performance.now())
-          permit.answered()
-        }
-      },
-    })
-    limiter.take(10)
-    await vi.waitFor(() => expect(sentAt).toHaveLength(3), timeout)
-    limiter.setPolicy?.({ limits: [{ quota: 5, window: 2_000 }], spread: false, accounting: 'strict' })
-    limiter.take(10)
-    await vi.waitFor(() => expect(sentAt).toHaveLength(5), timeout)
-    expect((sentAt[4] ?? 0) - (sentAt[0] ?? 0)).toBeLessThan(2_000)
-    await vi.waitFor(() => expect(sentAt.length).toBeGreaterThan(5), timeout)
-    expect((sentAt[5] ?? 0) - (sentAt[0] ?? 0)).toBeGreaterThan(2_000)
+    const limiter = fleet.limiterOf()
+    const claim = { ...claimOf(10, 3_000), cost: 4 }
+    const used = (): number | undefined => limiter.usage(claim).used?.[0]
+    const permits: Permit[] = []
+    const take = async (): Promise<void> =>
+      vi.waitFor(() => {
+        const permit = limiter.take(claim, 1)
+        if (typeof permit === 'number') throw new Error('no units')
+        permits.push(permit)
+      }, timeout)
+    await take()
+    await take()
+    permits[0]?.answered({ isRefused: false, cost: 6 })
+    permits[1]?.answered({ isRefused: true, cost: 0 })
+    await vi.waitFor(() => {
+      limiter.take(claim, 1)
+      expect(used()).toBe(10)
+    }, timeout)
+    limiter.take(claim, 0)
   },
 )
+
+test.concurrent('a limit until a moment frees its units then, and counts what was sent since another', async () => {
+  await using fleet = new Fleet()
+  const limiter = fleet.limiterOf()
+  const start = performance.now()
+  const fixed = { series: '', quota: 1, since: start, until: start + 4_000 }
+  const claim = {
+    ...claimOf(10, 1_000),
+    key: 'trial',
+    limits: [{ series: '', quota: 10, window: 1_000 }, fixed],
+  }
+  const take = async (): Promise<Permit> =>
+    vi.waitFor(
+      () => {
+        const permit = limiter.take(claim, 1)
+        if (typeof permit === 'number') throw new Error('no units')
+        return permit
+      },
+      { timeout, interval: 5 },
+    )
+  const first = await take()
+  first.answered({ isRefused: false, cost: 1 })
+  const second = take()
+  await second
+  expect(performance.now()).toBeGreaterThan(fixed.until)
+})
 
 test.concurrent(
   'a call that is given up leaves no place in the queue, and no timer',
@@ -221,7 +327,7 @@ test.concurrent(
     await member.call()
     const controller = new AbortController()
     const waiting = member.call({ signal: controller.signal })
-    const queue = `${fleet.prefix}:limiter:{${baseUrl}}:queue`
+    const queue = `${fleet.prefix}:limiter:{${baseUrl}}:waiting:`
     await vi.waitFor(async () => expect(await redis.client.zCard(queue)).toBe(1))
     controller.abort(new Error('given up'))
     await expect(waiting).rejects.toThrow('given up')
@@ -272,7 +378,7 @@ test.concurrent(
 
 test.concurrent('garbage in the place of a response grants nothing', { timeout }, async () => {
   await using fleet = new Fleet()
-  const answers: unknown[] = ['OK', null, [1], '{}', '{"epoch":"","turn":-1}', '[]', 'null']
+  const answers: unknown[] = ['OK', null, [1], '{}', '{"epoch":1,"turn":"a"}', '[]', 'null']
   const client = {
     evalSha: async (...args: Parameters<typeof redis.client.evalSha>) =>
       answers.length > 0 ? answers.shift() : redis.client.evalSha(...args),
@@ -356,7 +462,9 @@ test.concurrent(
     expect(second.tokens.status().apis[0]).toMatchObject({ quotaUsed: 0.1, quotaLeft: 18 })
     await first.call({ rateLimit: '"default";r=0;t=2' })
     const said = performance.now()
-    await vi.waitFor(() => expect(first.tokens.status().apis[0]).toMatchObject({ quotaLeft: 0 }), { timeout })
+    expect(first.tokens.status().apis[0]).toHaveProperty('pausedUntil')
+    const state = `${fleet.prefix}:limiter:{${baseUrl}}:state`
+    await vi.waitFor(async () => expect(await redis.client.get(state)).toContain('pause'), { timeout })
     await second.call()
     expect(performance.now() - said).toBeGreaterThan(1_800)
   },

@@ -50,11 +50,15 @@ test('no number in the state of an API stops its calls for good', { timeout }, a
   const first = joinFleet('by-hand')
   await call(first)
   const names = await numbersOf('by-hand')
-  expect(names).toEqual(expect.arrayContaining(['hold', 'next', 'reset', 'silenceEnd', 'lag']))
+  expect(names).toEqual(
+    expect.arrayContaining(['hold', 'last', 'asked', 'quiet', 'shares', 'granted', 'batch']),
+  )
   await first.close()
-  // a pause is in the status, `resume` lifts it, and none is longer than a day
-  const changes = names.filter((name) => name !== 'pause').map((name) => `state.${name} = ${farAway}`)
-  changes.push(`for _, used in pairs(state.used) do used.slots[1] = { 5, ${farAway} } end`)
+  const changes = names.map((name) => `state.${name} = ${farAway}`)
+  changes.push(
+    `state.due[1] = ${farAway}`,
+    `for name in pairs(state.ends) do state.ends[name] = ${farAway} end`,
+  )
   const stuck = await Promise.all(
     changes.map(async (change, index) => {
       const prefix = `by-hand-${index}`

@@ -1,12 +1,11 @@
 import {
+  type Claim,
   createRateLimiter,
+  type LimitInForce,
   type NotBefore,
   type Permit,
-  type RateLimit,
   type RateLimiter,
-  type RateLimiterOptions,
 } from '@tokenlane/core/fleet'
-import type { BudgetSync } from './budget-sync.ts'
 import type { Runtime } from './runtime.ts'
 
 /** By how much longer than its part a turn takes, so that processes whose turns are next to each other do not meet. */
@@ -14,7 +13,14 @@ const apart = 1.2
 /** Fractional parts of the multiples of this number lie evenly between 0 and 1, for any count of multiples. */
 const goldenRatio = (Math.sqrt(5) - 1) / 2
 /** How late a call may be for its turn: this part of the window. */
-const lateness = 0.1
+const latenessOfWindow = 0.1
+
+interface Share {
+  readonly limits: readonly LimitInForce[]
+  /** Time between the turns of a process, in milliseconds; 0 if it may send at any time. */
+  readonly period: number
+  readonly lateness: number
+}
 
 /**
  * What a process may send while it cannot reach Redis: its part of each quota, in its own memory.
@@ -25,74 +31,90 @@ const lateness = 0.1
 export class FallbackLimiter {
   readonly #runtime: Runtime
   readonly #limiter: RateLimiter
-  /** Time between the turns of this process, in milliseconds; 0 if it may send at any time. */
-  readonly #period: number
-  readonly #lateness: number
   readonly #share: number
-  #turn = 0
-  #nextTurnAt = Number.NEGATIVE_INFINITY
+  readonly #shares = new WeakMap<Claim['limits'], Share>()
+  /** By the number of this process and Redis' clock: where in a period its turns lie, from 0 to 1, and from when on. */
+  #part = 0
+  #offset = 0
   #silentUntil = Number.NEGATIVE_INFINITY
+  #lastTurn = Number.NEGATIVE_INFINITY
 
-  constructor({ limits, ...options }: RateLimiterOptions, share: number, runtime: Runtime) {
-    const { spread, accounting, unansweredGrace } = options
-    const parts = share > 0 ? limits.map((limit) => shareOf(limit, share)) : []
-    const turns = limits.flatMap(({ quota, window }) =>
-      quota * share < 1 - 1e-9 ? [window / (quota * share)] : [],
-    )
-    this.#runtime = runtime
+  constructor(share: number, runtime: Runtime) {
     this.#share = share
-    const policy = { limits: parts, spread, accounting, unansweredGrace }
+    this.#runtime = runtime
     // without Redis nothing is known of the round trips of others
-    this.#limiter = createRateLimiter(policy, runtime, { shortest: 0, add() {} })
-    this.#period = apart * Math.max(0, ...turns)
-    this.#lateness = lateness * Math.min(...limits.map(({ window }) => window))
+    this.#limiter = createRateLimiter(runtime, { shortest: 0, add() {} })
   }
 
   /** Sends nothing for `silence` milliseconds, and then its share. */
-  begin(silence: number, { member, offset }: BudgetSync['turn']): void {
+  begin(silence: number, { member, offset }: { readonly member: number; readonly offset: number }): void {
     this.#silentUntil = this.#runtime.now() + silence
-    const part = member > 0 ? (member * goldenRatio) % 1 : this.#runtime.random()
-    this.#turn = part * this.#period - offset
-    this.#nextTurnAt = this.#turnAfter(this.#silentUntil)
+    this.#part = member > 0 ? (member * goldenRatio) % 1 : this.#runtime.random()
+    this.#offset = offset
   }
 
   /** Sends its share in `silence` milliseconds already, unless it does so before. */
   hasten(silence: number): void {
-    const until = this.#runtime.now() + silence
-    if (until >= this.#silentUntil) return
-    this.#silentUntil = until
-    this.#nextTurnAt = this.#turnAfter(until)
+    this.#silentUntil = Math.min(this.#silentUntil, this.#runtime.now() + silence)
   }
 
-  take(): Permit | NotBefore {
+  take(claim: Claim): Permit | NotBefore {
     const now = this.#runtime.now()
     if (this.#share === 0) return Infinity
-    const wait = Math.max(this.#silentUntil, this.#nextTurnAt) - now
-    if (wait > 0) return wait
-    if (this.#period > 0 && now > this.#nextTurnAt + this.#lateness) {
-      this.#nextTurnAt = this.#turnAfter(now)
-      return this.#nextTurnAt - now
-    }
-    const permit = this.#limiter.take(1)
-    if (typeof permit === 'number') return permit
-    if (this.#period > 0) this.#nextTurnAt = this.#turnAfter(now)
+    const { limits, period, lateness } = this.#shareOf(claim)
+    if (now < this.#silentUntil) return this.#silentUntil - now
+    const turn = this.#turnAfter(now - lateness, period)
+    if (period > 0 && (turn > now || turn <= this.#lastTurn))
+      return Math.max(1, (turn > now ? turn : this.#turnAfter(turn, period)) - now)
+    const permit = this.#limiter.take({ ...claim, limits }, 1)
+    if (typeof permit !== 'number') this.#lastTurn = turn
     return permit
   }
 
-  forecast(ahead: number, lag: number, from: number): number {
-    const start = Math.max(from, this.#silentUntil, this.#nextTurnAt)
-    return this.#limiter.forecast(ahead, lag, start)
+  forecast(claim: Claim, ahead: number, lag: number, from: number): number {
+    const { limits, period } = this.#shareOf(claim)
+    const start = Math.max(from, this.#silentUntil)
+    const turn = period > 0 ? this.#turnAfter(start, period) : start
+    return this.#limiter.forecast({ ...claim, limits }, ahead, lag, turn)
+  }
+
+  #shareOf({ limits }: Claim): Share {
+    const known = this.#shares.get(limits)
+    if (known !== undefined) return known
+    const share = {
+      limits: this.#share > 0 ? limits.map((limit) => partOf(limit, this.#share)) : limits,
+      period: apart * Math.max(0, ...limits.flatMap((limit) => turnsOf(limit, this.#share))),
+      lateness:
+        latenessOfWindow *
+        Math.min(60_000, ...limits.map((limit) => ('window' in limit ? limit.window : Infinity))),
+    }
+    this.#shares.set(limits, share)
+    return share
   }
 
   /** Returns the first turn of this process after `at`. */
-  #turnAfter(at: number): number {
-    if (this.#period === 0) return Number.NEGATIVE_INFINITY
-    return this.#turn + (Math.floor((at - this.#turn) / this.#period) + 1) * this.#period
+  #turnAfter(at: number, period: number): number {
+    if (period === 0) return at
+    const first = this.#part * period - this.#offset
+    return first + (Math.floor((at - first) / period) + 1) * period
   }
 }
 
+function turnsOf(limit: LimitInForce, share: number): number[] {
+  return 'window' in limit && limit.quota * share < 1 - 1e-9 ? [limit.window / (limit.quota * share)] : []
+}
+
+/** Returns the part of a limit for one process, at least one call. */
+function partOf(limit: LimitInForce, share: number): LimitInForce {
+  if ('window' in limit) return { ...limit, ...shareOf(limit, share) }
+  return { ...limit, quota: Math.max(1, Math.floor(limit.quota * share + 1e-9)) }
+}
+
 /** Returns the part of a limit for one process. A part of less than one call becomes one call in a longer window. */
-export function shareOf({ quota, window }: RateLimit, share: number): RateLimit {
+export function shareOf(
+  { quota, window }: { readonly quota: number; readonly window: number },
+  share: number,
+): { quota: number; window: number } {
   const calls = quota * share
   // a third of 3 is 1, also in binary fractions
   const whole = Math.floor(calls + 1e-9)

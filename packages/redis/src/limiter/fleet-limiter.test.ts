@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { FleetLimiter } from './fleet-limiter.ts'
-import type { BudgetRequest, BudgetResponse } from './protocol.ts'
+import type { Request, Response } from './exchange.ts'
 import { processRuntime } from './runtime.ts'
 
 beforeEach(() => vi.useFakeTimers())
@@ -8,43 +8,38 @@ afterEach(() => vi.useRealTimers())
 
 const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms)
 
-const response: BudgetResponse = {
-  epoch: 'one',
+const response = ({ wants }: Request): Response => ({
+  epoch: 1,
   turn: 1,
   member: 1,
-  grants: [],
-  wait: 100,
-  soonest: 100,
-  pause: 0,
+  clock: 0,
+  wants: wants.map(() => ({ grants: [], wait: 100, soonest: 100, used: [0] })),
+  words: [],
+  counts: [0, 0],
+  trips: [
+    [0, 0, 0],
+    [0, 0, 0],
+  ],
   sharesFrom: 0,
   sharesUntil: 0,
-  promise: 5_000,
-  used: 0,
-  left: 25,
-  asks: false,
-  roundTrips: [0, 0, 0],
-  now: 0,
-}
+})
 
 /** A limiter whose requests wait until the test lets Redis respond to the last one. */
 function limiterWithSlowRedis() {
-  const sent: { request: BudgetRequest; respond: () => void }[] = []
+  const sent: { request: Request; respond: () => void }[] = []
   const reported: string[] = []
   const limiter = new FleetLimiter(
     {
       baseUrl: 'https://api.example.com/',
-      limits: [{ quota: 25, window: 1_000 }],
-      spread: false,
-      accounting: 'strict',
       unitsAvailable() {},
-      paused() {},
-      resumed() {},
+      heard() {},
+      counted() {},
       failed: () => reported.push('failed'),
       recovered: () => reported.push('recovered'),
     },
     {
       exchange: (request) =>
-        new Promise((resolve) => sent.push({ request, respond: () => resolve(response) })),
+        new Promise((resolve) => sent.push({ request, respond: () => resolve(response(request)) })),
       name: 'process',
       fallbackShare: 1 / 8,
       timeout: 500,
@@ -53,7 +48,16 @@ function limiterWithSlowRedis() {
       runtime: processRuntime,
     },
   )
-  limiter.take(1)
+  const limits = [{ series: '', quota: 25, window: 1_000 }]
+  const claim = {
+    key: '',
+    cost: 1,
+    limits,
+    interval: 0,
+    accounting: 'strict',
+    unansweredGrace: undefined,
+  } as const
+  limiter.take(claim, 1)
   return { sent, reported }
 }
 
@@ -64,7 +68,7 @@ test('a failure is reported once, though a late response comes in between', asyn
   // it left before the process knew of the failure, so it does not end it
   sent.at(-1)?.respond()
   await pass(3_000)
-  expect(sent.map(({ request }) => request.away)).toEqual([false, true])
+  expect(sent.map(({ request }) => request.isAway)).toEqual([false, true])
   expect(reported).toEqual(['failed'])
   sent.at(-1)?.respond()
   await pass(0)

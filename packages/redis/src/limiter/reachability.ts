@@ -1,13 +1,13 @@
-import { shortestOutage } from './fleet-policy.ts'
+import { shortestOutage } from './silence.ts'
 
 /** What a request reports of how its sender reaches Redis. */
 export interface ReachabilityReport {
   /** For how long the process had not reached Redis until it did, in milliseconds; 0 if Redis knows all of that time. */
   readonly alone: number
   /** Whether the process does not reach Redis, as far as it knows, and sends by its own share. */
-  readonly away: boolean
+  readonly isAway: boolean
   /** Whether Redis has refused the process since it last responded. */
-  readonly refused: boolean
+  readonly isRefused: boolean
 }
 
 /** Codes of refused and reset connections, what a Cluster of ioredis says of them, and replies that every process gets. */
@@ -71,21 +71,21 @@ export class Reachability {
   /** Returns what a request that leaves at `now` reports. */
   report(now: number): ReachabilityReport {
     const alone = this.#state === 'together' ? 0 : Math.max(1, now - this.#aloneSince)
-    return { alone, away: this.isAway, refused: this.isRefused(now) }
+    return { alone, isAway: this.isAway, isRefused: this.isRefused(now) }
   }
 
   /**
    * Notes the response to a request that reported `away`. Returns `'outdated'` for a request that left before the
    * process knew that Redis does not respond.
    */
-  responded({ away }: ReachabilityReport): 'returning' | 'back' | 'outdated' | 'as before' {
+  responded({ isAway }: ReachabilityReport): 'returning' | 'back' | 'outdated' | 'as before' {
     this.#lastRefusal = Number.NEGATIVE_INFINITY
     if (this.#state === 'away') {
-      if (!away) return 'outdated'
+      if (!isAway) return 'outdated'
       this.#state = 'returning'
       return 'returning'
     }
-    if (away || this.#state === 'together') return 'as before'
+    if (isAway || this.#state === 'together') return 'as before'
     this.#state = 'together'
     return 'back'
   }

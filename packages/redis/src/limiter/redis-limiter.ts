@@ -1,8 +1,8 @@
 import type { RateLimiterFactory } from '@tokenlane/core/fleet'
 import { FleetLimiter } from './fleet-limiter.ts'
-import { defaultReconnectTime } from './fleet-policy.ts'
+import { createExchange } from './exchange.ts'
+import { defaultReconnectTime } from './silence.ts'
 import { linkOf } from './link.ts'
-import { createExchange } from './protocol.ts'
 import { checkOptions, refuse } from '../options.ts'
 import type { RedisClient } from '../redis-client.ts'
 import { serverFacts } from '../server-facts.ts'
@@ -80,8 +80,8 @@ export function redisLimiter(options: RedisLimiterOptions): RateLimiterFactory {
   mustBeTime('reconnectTime', reconnectTime)
   const link = linkOf(client)
   const create: RateLimiterFactory = (api) => {
-    const name = processRuntime.name()
-    const exchange = createExchange(link, prefix, api.baseUrl, name)
+    const name = globalThis.crypto.randomUUID().replaceAll('-', '').slice(0, 16)
+    const exchange = createExchange(link, prefix, api.baseUrl)
     const runtime = processRuntime
     return new FleetLimiter(api, { exchange, link, name, fallbackShare, timeout, reconnectTime, runtime })
   }

@@ -13,47 +13,47 @@ function requestsWith(timeout: number) {
     processRuntime,
     timeout,
     {
-      responded: (response) => seen.push(response),
       failed() {},
       silent: () => seen.push('silent'),
       unreachable: (reason) => seen.push((reason as Error).message),
       unanswered() {},
     },
   )
-  return { requests, sent, seen }
+  const send = (text: string): void => requests.send(text, (response) => seen.push(response))
+  return { requests, send, sent, seen }
 }
 
 const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms)
 
 test('a response 1 ms before the time is over counts, and none shortly after it does not', async () => {
-  const { requests, sent, seen } = requestsWith(500)
-  requests.send('one')
+  const { send, sent, seen } = requestsWith(500)
+  send('one')
   await pass(499)
   sent[0]?.response('here')
   await pass(1_000)
   expect(seen).toEqual(['here'])
-  requests.send('two')
+  send('two')
   await pass(1_300)
   // what responded after 499 ms may take longer than 500 ms
   expect(seen).toEqual(['here', expect.stringMatching(/^no response in \d+ ms$/)])
 })
 
 test('a late response counts, and a Redis that is far away may take longer from then on', async () => {
-  const { requests, sent, seen } = requestsWith(500)
-  requests.send('one')
+  const { requests, send, sent, seen } = requestsWith(500)
+  send('one')
   await pass(800)
   expect(seen).toEqual(['no response in 500 ms'])
   sent[0]?.response('late')
   await pass(0)
   expect(requests.isFree).toBe(true)
-  requests.send('two')
+  send('two')
   await pass(1_900)
   expect(seen).toEqual(['no response in 500 ms', 'late'])
 })
 
 test('a response that never comes is given up after 4 s, and what comes later is not heard', async () => {
-  const { requests, sent, seen } = requestsWith(500)
-  requests.send('one')
+  const { requests, send, sent, seen } = requestsWith(500)
+  send('one')
   await pass(3_999)
   expect(requests.isFree).toBe(false)
   await pass(1)
@@ -64,31 +64,31 @@ test('a response that never comes is given up after 4 s, and what comes later is
 })
 
 test('a Redis that refuses for less than the time is asked again, and nothing is reported', async () => {
-  const { requests, sent, seen } = requestsWith(500)
-  requests.send('one')
+  const { requests, send, sent, seen } = requestsWith(500)
+  send('one')
   sent[0]?.refuse(new Error('TRYAGAIN'))
   await pass(130)
   expect(requests.isFree).toBe(true)
-  requests.send('two')
+  send('two')
   sent[1]?.response('here')
   await pass(1_000)
   expect(seen).toEqual(['here'])
 })
 
 test('a Redis that refused is reported with its refusal, even if it is slow to refuse the last request', async () => {
-  const { requests, sent, seen } = requestsWith(500)
-  requests.send('one')
+  const { send, sent, seen } = requestsWith(500)
+  send('one')
   await pass(300)
   sent[0]?.refuse(new Error('OOM'))
   await pass(130)
-  requests.send('two')
+  send('two')
   await pass(100)
   expect(seen).toEqual(['OOM'])
 })
 
 test.each([2 ** 31 - 1, 2 ** 31, Number.MAX_VALUE])('%d ms are not a short time', async (ms) => {
-  const { requests, seen } = requestsWith(ms)
-  requests.send('one')
+  const { send, seen } = requestsWith(ms)
+  send('one')
   await pass(60_000)
   expect(seen).toEqual([])
 })

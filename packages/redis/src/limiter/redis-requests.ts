@@ -1,4 +1,4 @@
-import type { Runtime, Timer } from './runtime.ts'
+import type { Runtime } from './runtime.ts'
 
 /** After how long a request without a response is given up, in milliseconds. The connection may be half open. */
 const longestWait = 4_000
@@ -6,9 +6,7 @@ const longestWait = 4_000
 const retryAfter = 250
 
 /** Receives the results of the requests of a process. */
-export interface Listener<Reply> {
-  /** Takes the response, late or not, to the request that left at `sentAt`. */
-  responded(response: Reply, sentAt: number): void
+export interface Listener {
   /** Takes the error of a request. */
   failed(error: unknown): void
   /** Notes that Redis is unreachable, and a request is given up to which there was no response and no error. */
@@ -29,7 +27,7 @@ export class RedisRequests<Request, Reply> {
   readonly #exchange: (request: Request) => Promise<Reply>
   readonly #runtime: Runtime
   readonly #timeout: number
-  readonly #listener: Listener<Reply>
+  readonly #listener: Listener
   #state: 'free' | 'asking' | 'resting' = 'free'
   #round = 0
   /** When the first request left that has no response; `Infinity` while Redis responds. */
@@ -38,13 +36,13 @@ export class RedisRequests<Request, Reply> {
   /** Why Redis refused the last request; `undefined` since it responded. */
   #refusal: unknown
   #lastRoundTrips: number[] = []
-  #timers: Timer[] = []
+  #timers: (() => void)[] = []
 
   constructor(
     exchange: (request: Request) => Promise<Reply>,
     runtime: Runtime,
     timeout: number,
-    listener: Listener<Reply>,
+    listener: Listener,
   ) {
     this.#exchange = exchange
     this.#runtime = runtime
@@ -70,23 +68,24 @@ export class RedisRequests<Request, Reply> {
     return Math.max(this.#timeout, Math.min(2.5 * this.roundTrip, 0.9 * longestWait))
   }
 
-  send(request: Request): void {
+  /** @param responded takes the response, late or not. */
+  send(request: Request, responded: (response: Reply) => void): void {
     const round = (this.#round += 1)
     const sentAt = this.#runtime.now()
     this.#state = 'asking'
     this.unansweredSince = Math.min(this.unansweredSince, sentAt)
     this.#watch(round)
     this.#exchange(request).then(
-      (response) => this.#responded(round, response, sentAt),
+      (response) => this.#responded(round, sentAt, () => responded(response)),
       (error: unknown) => this.#refused(round, error),
     )
   }
 
   close(): void {
-    for (const timer of this.#timers) timer.cancel()
+    for (const cancel of this.#timers) cancel()
   }
 
-  #responded(round: number, response: Reply, sentAt: number): void {
+  #responded(round: number, sentAt: number, responded: () => void): void {
     if (round !== this.#round) return
     const took = this.#runtime.now() - sentAt
     this.#lastRoundTrips = [...this.#lastRoundTrips.slice(-4), took]
@@ -94,7 +93,7 @@ export class RedisRequests<Request, Reply> {
     this.#isUnreachable = false
     this.#refusal = undefined
     this.#become('free')
-    this.#listener.responded(response, sentAt)
+    responded()
   }
 
   #refused(round: number, error: unknown): void {
@@ -141,7 +140,7 @@ export class RedisRequests<Request, Reply> {
 
   #become(state: 'free' | 'resting'): void {
     this.#state = state
-    for (const timer of this.#timers.splice(0)) timer.cancel()
+    for (const cancel of this.#timers.splice(0)) cancel()
   }
 
   #later(ms: number, run: () => void): void {

@@ -1,20 +1,11 @@
-import { longestTimer } from '@tokenlane/core/fleet'
-
-/** A timer that was set. */
-export interface Timer {
-  cancel(): void
-}
+import { type LimiterClock, longestTimer } from '@tokenlane/core/fleet'
 
 /** Time and chance, as a limiter sees them: the process's own, or those of a simulation. */
-export interface Runtime {
-  /** Milliseconds on a monotonic clock. */
-  now(): number
-  /** Runs `run` after `ms` milliseconds. A timer with `idle` does not keep the process alive. */
-  after(ms: number, run: () => void, idle?: boolean): Timer
+export interface Runtime extends LimiterClock {
+  /** Runs `run` after `ms` milliseconds, unless what it returns is called. A timer with `idle` does not keep the process alive. */
+  after(ms: number, run: () => void, idle?: boolean): () => void
   /** Returns a number from 0 to below 1. */
   random(): number
-  /** Returns a name that no other process has. */
-  name(): string
 }
 
 export const processRuntime: Runtime = {
@@ -22,8 +13,7 @@ export const processRuntime: Runtime = {
   after(ms, run, idle = false) {
     const timer = setTimeout(run, Math.min(Math.max(1, Math.ceil(ms)), longestTimer))
     if (idle) timer.unref()
-    return { cancel: () => clearTimeout(timer) }
+    return () => clearTimeout(timer)
   },
   random: () => Math.random(),
-  name: () => globalThis.crypto.randomUUID(),
 }

@@ -1,15 +1,32 @@
-import type { LimitedApi, Permit, RateLimit } from '@tokenlane/core/fleet'
+import { createHash } from 'node:crypto'
+import type { Claim, LimitedApi, Permit } from '@tokenlane/core/fleet'
+import { Random } from '@tokenlane/testing/random'
+import { createExchange, type Exchange } from '../../src/limiter/exchange.ts'
 import { FleetLimiter } from '../../src/limiter/fleet-limiter.ts'
-import { type BudgetRequest, readResponse } from '../../src/limiter/protocol.ts'
 import type { ErrorListener } from '../../src/limiter/link.ts'
 import type { Runtime } from '../../src/limiter/runtime.ts'
-import { emptyKeys, ReferenceRedis } from './reference.ts'
-import { seededRandom } from './seeded-random.ts'
+import { type RedisClient, run as runText, runScript } from '../../src/redis-client.ts'
+import * as scripts from '../../src/scripts.ts'
 import { type Header, SimulatedServer, type SimulatedServerOptions } from './simulated-server.ts'
 import { World } from './world.ts'
 
+/** A limit of the API. */
+export interface RateLimit {
+  readonly quota: number
+  readonly window: number
+}
+
+/** The script, with a clock and a server that are simulated, and with keys that only the simulation deletes. */
+const text = `local function nothing() end\n${scripts.limiter.text}`
+  .replace("call('TIME')", 'cjson.decode(ARGV[2])')
+  .replace("redis.pcall('INFO', 'server')", 'ARGV[3]')
+  .replaceAll("call('PEXPIRE'", "nothing('PEXPIRE'")
+const sha = createHash('sha1').update(text).digest('hex')
+
 /** What is simulated; times in milliseconds. */
 export interface SimulationOptions {
+  /** A server that keeps the units. Its time is the simulation's. */
+  readonly redis: RedisClient
   readonly seed: number
   readonly size: number
   readonly limits: readonly RateLimit[]
@@ -18,7 +35,7 @@ export interface SimulationOptions {
   readonly depth?: number
   /** How long an API call takes, at least and at most. */
   readonly apiTime?: readonly [number, number]
-  readonly accounting?: LimitedApi['accounting']
+  readonly accounting?: Claim['accounting']
   /**
    * How long a request and how long a response travels, at least and at most; may differ by process. Without it each takes
    * half of `apiTime`.
@@ -50,6 +67,8 @@ export interface SimulationResult {
   readonly longestGap: number
 }
 
+let fleets = 0
+
 /** A process with a clock, a link to Redis and calls of its own. */
 export class SimulatedProcess {
   readonly index: number
@@ -64,23 +83,28 @@ export class SimulatedProcess {
   failures = 0
   readonly limiter: FleetLimiter
   readonly #fleet: SimulatedFleet
+  readonly #claim: Claim
   #isCut = false
   #isDeaf = false
   #waiting: number
   #stoppedUntil = 0
-  #retry: { cancel(): void } | undefined
+  #pausedUntil = 0
+  #retry: () => void = () => {}
 
   constructor(fleet: SimulatedFleet, index: number, name: string) {
-    const {
-      limits,
-      spread = false,
-      depth = 3,
-      fallbackShare = 1 / fleet.options.size,
-      timeout = 500,
-    } = fleet.options
+    const { options } = fleet
+    const { limits, spread = false, depth = 3, fallbackShare = 1 / options.size, timeout = 500 } = options
     this.#fleet = fleet
     this.index = index
     this.#waiting = depth
+    this.#claim = {
+      key: 'all',
+      cost: 1,
+      limits: limits.map((limit) => ({ ...limit, series: '' })),
+      interval: spread ? Math.max(...limits.map(({ quota, window }) => window / quota)) : 0,
+      accounting: options.accounting ?? 'strict',
+      unansweredGrace: undefined,
+    }
     // clocks of machines differ by less than one in 10,000
     const pace = 1 + (fleet.random() - 0.5) * 1e-4
     const start = fleet.random() * 1e6
@@ -88,22 +112,17 @@ export class SimulatedProcess {
       now: () => start + fleet.world.now * pace,
       after: (ms, run) => this.#later(ms / pace, run),
       random: fleet.random,
-      name: () => name,
     }
     const api: LimitedApi = {
       baseUrl: 'https://api.example.com/',
-      limits,
-      spread,
-      accounting: fleet.options.accounting ?? 'strict',
       unitsAvailable: () => this.serve(),
-      paused() {},
-      resumed() {},
+      heard: (word) => this.#pause(word.for),
+      counted() {},
       failed: () => (this.failures += 1),
       recovered() {},
     }
-    const exchange = (message: BudgetRequest) => fleet.exchange(this, message)
     this.limiter = new FleetLimiter(api, {
-      exchange,
+      exchange: fleet.exchangeOf(this),
       name,
       fallbackShare,
       timeout,
@@ -140,9 +159,14 @@ export class SimulatedProcess {
 
   serve(): void {
     if (this.isDead) return
-    this.#retry?.cancel()
+    this.#retry()
+    const pause = this.#pausedUntil - this.#fleet.world.now
+    if (pause > 0) {
+      this.#retry = this.#later(pause, () => this.serve())
+      return
+    }
     while (this.#waiting > 0) {
-      const permit = this.limiter.take(this.#waiting)
+      const permit = this.limiter.take(this.#claim, this.#waiting)
       if (typeof permit === 'number') {
         if (permit < Infinity) this.#retry = this.#later(permit, () => this.serve())
         return
@@ -165,9 +189,12 @@ export class SimulatedProcess {
       // a refused call takes the API no time
       world.after((header?.isRefused ? 0 : answer) + back, () =>
         this.#later(0, () => {
-          permit.answered(header?.isRefused)
-          if (header?.isRefused) this.limiter.pause(header.resetIn)
-          if (header && !options.server?.isSilent) this.limiter.reported(header)
+          const isRefused = header?.isRefused ?? false
+          permit.answered({ isRefused, cost: 1 })
+          if (header && isRefused) {
+            this.#pause(header.resetIn)
+            this.limiter.tell({ about: 'pause', text: '429', for: header.resetIn })
+          }
           permit.ended()
           this.#waiting += 1
           this.serve()
@@ -176,29 +203,36 @@ export class SimulatedProcess {
     })
   }
 
+  #pause(ms: number): void {
+    this.#pausedUntil = Math.max(this.#pausedUntil, this.#fleet.world.now + ms)
+    this.serve()
+  }
+
   /** A process that stands still does what it missed when it goes on. */
-  #later(ms: number, run: () => void): { cancel(): void } {
+  #later(ms: number, run: () => void): () => void {
     const {
       world,
       random,
       options: { lateness = 0 },
     } = this.#fleet
-    const timer = { isCancelled: false, cancel: () => void (timer.isCancelled = true) }
+    let isCancelled = false
     const fire = (): void => {
-      if (timer.isCancelled || this.isDead) return
+      if (isCancelled || this.isDead) return
       const rest = this.#stoppedUntil - world.now
       if (rest > 0) world.after(rest, fire)
       else run()
     }
     world.after(ms + lateness * random() ** 4, fire)
-    return timer
+    return () => {
+      isCancelled = true
+    }
   }
 }
 
 /** Many processes, one Redis and one API that counts strictly, all in simulated time and from one seed. */
 export class SimulatedFleet {
   readonly world = new World()
-  readonly redis = new ReferenceRedis()
+  readonly keys: Set<string> = new Set()
   readonly options: SimulationOptions
   readonly random: () => number
   readonly processes: SimulatedProcess[] = []
@@ -212,10 +246,13 @@ export class SimulatedFleet {
   /** Redis' clock less that of the world. */
   clock = 1_790_000_000_000
   #names = 0
+  #run = 'a'
+  readonly #prefix: string
 
   constructor(options: SimulationOptions) {
     this.options = options
-    this.random = seededRandom(options.seed)
+    this.random = new Random(options.seed).next
+    this.#prefix = `simulated-${(fleets += 1)}-${globalThis.crypto.randomUUID()}`
     this.server = options.server && new SimulatedServer(options.server)
     for (let index = 0; index < options.size; index += 1) this.start(index)
   }
@@ -245,38 +282,56 @@ export class SimulatedFleet {
     return this.server?.arrive(this.world.now)
   }
 
-  /** Keys are lost on a server that runs on. */
-  flush(): void {
-    this.redis.keys = emptyKeys()
+  /** Keys are lost on a server that runs on: all, or those with this in their name. */
+  flush(part = ''): void {
+    this.world.after(0, async () => {
+      const keys = [...this.keys].filter((key) => key.includes(`:${part}`))
+      await Promise.all(
+        keys.map((key) => runText(this.options.redis, "return redis.call('DEL', KEYS[1])", [key], [])),
+      )
+    })
   }
 
   /** Redis is gone for so long, and comes back empty. */
   crash(ms: number): void {
     this.downUntil = this.world.now + ms
-    this.redis.keys = emptyKeys()
-    this.redis.run = `run ${this.world.now}`
+    this.flush()
+    this.#run = `run${Math.floor(this.world.now)}`
   }
 
-  exchange(process: SimulatedProcess, message: BudgetRequest): Promise<ReturnType<typeof readResponse>> {
+  /** Returns how a process exchanges with Redis. */
+  exchangeOf(process: SimulatedProcess): Exchange {
+    const link = {
+      run: (_: unknown, keys: string[], args: string[]) => this.#exchange(process, keys, args),
+    }
+    return createExchange(link, this.#prefix, 'https://api.example.com/')
+  }
+
+  #exchange(process: SimulatedProcess, keys: string[], args: string[]): Promise<unknown> {
     const roundTrip = this.options.roundTrip?.(process.index) ?? 0.4 + this.random()
     const there = roundTrip * (0.3 + 0.4 * this.random())
-    const text = JSON.stringify(message)
+    for (const key of keys) this.keys.add(key)
     return new Promise((resolve, reject) => {
       const refuse = (): void => reject(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }))
-      const run = (): void => {
+      const arrive = async (): Promise<void> => {
         if (process.isCut) return void process.lost.push(refuse)
         if (this.world.now < this.downUntil) return refuse()
         const rest = this.stillUntil - this.world.now
-        if (rest > 0) return void this.world.after(rest, run)
+        if (rest > 0) return void this.world.after(rest, arrive)
         this.messages += 1
-        const now = Math.round((this.clock + this.world.now) * 1_000) / 1_000
-        const reply = JSON.stringify(this.redis.exchange(JSON.parse(text) as BudgetRequest, now))
+        const now = this.clock + this.world.now
+        const clock = JSON.stringify([Math.floor(now / 1_000), Math.floor((now % 1_000) * 1_000)])
+        const reply = await runScript(this.options.redis, { text, sha }, keys, [
+          ...args,
+          clock,
+          `run_id:${this.#run}`,
+        ])
         this.world.after(roundTrip - there, () => {
           if (process.isCut || process.isDeaf) process.lost.push(refuse)
-          else process.runtime.after(0, () => resolve(readResponse(reply)))
+          else process.runtime.after(0, () => resolve(reply))
         })
       }
-      this.world.after(there, run)
+      this.world.after(there, arrive)
     })
   }
 

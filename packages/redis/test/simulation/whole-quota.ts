@@ -1,3 +1,4 @@
+import type { RedisClient } from '../../src/index.ts'
 import { SimulatedFleet } from './simulated-fleet.ts'
 
 const runs = 4
@@ -6,17 +7,19 @@ const each = 600
 
 /** What an API with 25 calls a second gives a fleet that learns: the mean of four runs of ten minutes, by four seeds. */
 export async function wholeQuota(options: {
+  readonly redis: RedisClient
   readonly size: number
   /** How long a request and how long a response travels, at least and at most, in milliseconds. */
   readonly network: readonly [number, number]
   readonly answerTime: (random: () => number) => number
 }): Promise<{ readonly share: number; readonly refused: number }> {
-  const { size, network, answerTime } = options
+  const { redis, size, network, answerTime } = options
   const limit = { quota: 25, window: 1_000 }
   let calls = 0
   let refused = 0
   for (let seed = 1; seed <= runs; seed += 1) {
     const fleet = new SimulatedFleet({
+      redis,
       seed,
       size,
       limits: [limit],
