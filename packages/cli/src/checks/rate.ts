@@ -95,8 +95,10 @@ function policyOf(api: string, { configuration }: Facts): { readonly limits: Lim
   return configuration.apis.find(({ baseUrl }) => baseUrl === api)?.ratePolicy
 }
 
+function spanOf(window: Limit['window']): string {
+  return typeof window === 'number' ? `${window / 1_000} s` : window
+}
+
 function limitsOf(limits: Limits): string {
-  const spanOf = (window: Limit['window']): string =>
-    typeof window === 'number' ? `${window / 1_000} s` : window
   return limits.map(({ quota, window }) => `${quota} per ${spanOf(window)}`).join(' and ') || 'none'
 }

@@ -109,7 +109,13 @@ function asked(call: OutgoingCall, hop: Hop): AdmitOptions {
   const { client, signal, priority, resend, cost } = call
   const { method, hasBody, replayable } = hop
   return {
-    ...{ client, method, signal, priority, resend, cost, replayable: replayable || !hasBody },
+    client,
+    method,
+    signal,
+    priority,
+    resend,
+    cost,
+    replayable: replayable || !hasBody,
     get url() {
       return hop.url
     },

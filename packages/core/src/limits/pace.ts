@@ -189,7 +189,7 @@ export class Pace {
   #lower({ demand, at, count, lasted }: Refusals, underWay: number, now: number): void {
     const unknown = this.#unknown
     const [limit] = this.#all
-      .filter((limit, index) => limit === unknown || demand.series[index] !== undefined)
+      .filter((each, index) => each === unknown || demand.series[index] !== undefined)
       .filter(({ window }) => window >= lasted * nearly)
       .toSorted((a, b) => a.window - b.window)
     if (limit !== undefined && limit !== unknown)

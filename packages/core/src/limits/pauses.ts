@@ -71,7 +71,7 @@ export class Pauses {
   }
 
   /** Begins a pause, or makes it longer. */
-  begin({ ms, reason, isTried }: Pause, now: number, since = now): void {
+  begin({ ms, reason, isTried }: Pause, now: number, since: number = now): void {
     const until = now + ms
     const before = this.#state.kind === 'paused' && this.#state.until > now ? this.#state : undefined
     this.#state = {

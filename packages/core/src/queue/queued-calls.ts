@@ -97,8 +97,8 @@ export class QueuedCalls {
   get lanes(): Lane[] {
     const lanes = [...this.#lanes.values()]
     if (lanes.length < 2) return lanes
-    const first = new Map(lanes.map((lane) => [lane, Math.max(...lane.countByPriority.keys())]))
-    return lanes.toSorted((a, b) => (first.get(b) ?? 0) - (first.get(a) ?? 0) || a.servedAt - b.servedAt)
+    const highest = new Map(lanes.map((lane) => [lane, Math.max(...lane.countByPriority.keys())]))
+    return lanes.toSorted((a, b) => (highest.get(b) ?? 0) - (highest.get(a) ?? 0) || a.servedAt - b.servedAt)
   }
 
   /** Adds a call that waits for `maxWait` milliseconds at most, and returns what ends its wait. */
