@@ -107,7 +107,10 @@ export class FleetLimiter implements RateLimiter {
       failed: this.#noteError,
       silent: () => this.#bypass(),
       unreachable: (reason) => this.#lose(reason),
-      unanswered: () => this.#plan(),
+      unanswered: () => {
+        this.#units.reportBy(Number.NEGATIVE_INFINITY)
+        this.#plan()
+      },
     })
     link.errors.add(this.#noteError)
   }

@@ -33,6 +33,14 @@ export interface Patience {
   readonly answered: number
 }
 
+/** What Redis should know. */
+interface Report {
+  readonly units: readonly (Pick<Unit, 'id' | 'series' | 'cost' | 'before'> & { readonly age: number })[]
+  readonly accepted: number
+  readonly refused: number
+  readonly known: () => void
+}
+
 /** How long a unit may be used after it was due, in milliseconds. */
 export const useWithin = 50
 
@@ -110,7 +118,7 @@ export class Units {
   }
 
   /** Returns what Redis should know now; `known` notes that it does. */
-  report() {
+  report(): Report {
     const now = this.#runtime.now()
     const [accepted, refused] = [this.#accepted, this.#refused]
     const units = [...this.#unreported].filter(({ isOver, tellAt = Infinity }) => isOver || tellAt <= now)
