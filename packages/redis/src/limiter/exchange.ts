@@ -5,7 +5,7 @@ import type { ReachabilityReport } from './reachability.ts'
 import type { RoundTripSum } from '@tokenlane/core/fleet'
 
 /** What a process says of the units of one attempt. Series are named by their position in the request. */
-export interface UnitReport {
+interface UnitReport {
   readonly id: string
   readonly series: readonly number[]
   /** How long ago the request arrived at the latest, in milliseconds; below 0 for a request that may still be under way. */
@@ -134,7 +134,7 @@ export function createExchange(link: Pick<Link, 'run'>, prefix: string, baseUrl:
  *
  * @throws Error for a reply that the limiter's script cannot have sent.
  */
-export function readResponse(reply: unknown): Response {
+function readResponse(reply: unknown): Response {
   try {
     const { wants, words, counts, trips, ...others } = JSON.parse(textOf(reply)) as Response
     const numbers = [...counts, ...trips.flat(), ...Object.values(others)]

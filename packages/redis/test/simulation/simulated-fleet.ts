@@ -11,7 +11,7 @@ import { type Header, SimulatedServer, type SimulatedServerOptions } from './sim
 import { World } from './world.ts'
 
 /** A limit of the API. */
-export interface RateLimit {
+interface RateLimit {
   readonly quota: number
   readonly window: number
 }
