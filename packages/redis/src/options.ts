@@ -1,5 +1,5 @@
 import { TokenlaneError } from '@tokenlane/core/fleet'
-import { isRedisClient, type RedisClient } from './redis-client.ts'
+import { isLegacyClient, isRedisClient, type RedisClient } from './redis-client.ts'
 
 /**
  * Returns the options of what is created, with the default prefix.
@@ -24,6 +24,8 @@ export function checkOptions<Options extends { client: RedisClient; prefix?: str
       'not a Redis client',
       'a client from `redis` 5 or later, or from `ioredis` 5 or later',
     )
+  if (isLegacyClient(client))
+    refuse(created, 'client', 'a client in legacy mode', 'the client whose `legacy()` returned it')
   if (typeof prefix !== 'string' || !/^[^{}]+$/.test(prefix))
     refuse(created, 'prefix', 'unusable', 'a non-empty string without braces')
   return { ...options, prefix }

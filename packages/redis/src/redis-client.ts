@@ -75,6 +75,12 @@ export function isRedisClient(value: unknown): value is RedisClient {
   return typeof evaluate === 'function' && typeof (evalSha ?? evalsha) === 'function'
 }
 
+/** Whether a client calls back instead of returning promises, as `client.legacy()` of `redis` does. */
+export function isLegacyClient(client: RedisClient): boolean {
+  const { sendCommand, connect } = client as { readonly sendCommand?: unknown; readonly connect?: unknown }
+  return typeof sendCommand === 'function' && connect === undefined
+}
+
 /** Returns a reply that is text. A client may be configured to return bytes. */
 export function textOf(reply: unknown): string {
   return reply instanceof Uint8Array ? new TextDecoder().decode(reply) : (reply as string)

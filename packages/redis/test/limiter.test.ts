@@ -416,6 +416,9 @@ test('wrong options are reported at once', () => {
     expect(() => redisLimiter({ ...right, ...each } as never)).toThrow(
       expect.objectContaining({ code: 'INVALID_OPTIONS' }),
     )
+  expect(() => redisLimiter({ ...right, client: redis.client.legacy() as never })).toThrow(
+    '`client` is a client in legacy mode; allowed: the client whose `legacy()` returned it',
+  )
   expect(() => redisLimiter({ ...right, fallbackshare: 1 } as never)).toThrow(
     '`fallbackshare` is not an option; allowed: ',
   )
