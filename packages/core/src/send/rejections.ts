@@ -59,8 +59,8 @@ interface OldToken {
  *    long, up to a minute. That is drawn, or processes that take each other's token away might do so for ever.
  *    An API that accepts a token which it has refused refuses good tokens: its renewals are a minute apart too, unless
  *    it refuses a token that it had accepted for a second and accepts it on no call.
- * 4. **The API refuses good tokens, and this call is the first one that it refuses**: the same token, at once. To find out
- *    whether it does, the first call goes at once too where calls have waited for the renewal before.
+ * 4. **The API refuses good tokens**: the same token, at once. To find out whether it does, the first call that is refused
+ *    goes at once too where calls have waited for the renewal before.
  * 5. **A renewal falls due within a second, or the first second of a new token ends**, which not all servers may know yet:
  *    the call waits for that.
  *
@@ -129,7 +129,9 @@ export class Rejections {
       return 0
     }
     const isNew = judgement.acceptedSince === undefined
-    if (mayResend && isFirst && !isNew && (this.#hasWaited || this.#distance === minute)) return 0
+    if (mayResend && isFirst && !isNew && this.#hasWaited) return 0
+    // a wait would keep sequential calls from finding out more
+    if (!isNew && this.#distance === minute) return mayResend ? 0 : undefined
     const wait = Math.min(dueAt, isNew && now < since + second ? since + second : Infinity) - now
     // a second after now may be a fraction more than a second, as numbers are added
     return Math.floor(wait) <= Math.min(second, patience) ? wait : undefined
