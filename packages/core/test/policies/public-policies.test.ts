@@ -1,0 +1,284 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import type { RatePolicy } from '../../src/index.ts'
+import { callStrictly, type Scene, type Sent } from './strict-server.ts'
+
+const second = 1_000
+const minute = 60 * second
+const hour = 60 * minute
+const day = 24 * hour
+
+const page = readFileSync(new URL('../../../../docs/guide/public-policies.md', import.meta.url), 'utf8')
+
+/** The policies of the page, by their headings. */
+const policies = new Map(
+  Array.from(page.matchAll(/^## (.+)\n\n(?:.+\n)+\n```js\n([^`]+)```/gm), ([, name = '', code = '']) => [
+    name,
+    // the page's own code, as a reader copies it
+    // oxlint-disable-next-line no-new-func
+    (new Function(`return ({ ${code} }).ratePolicy`) as () => RatePolicy)(),
+  ]),
+)
+
+const get = (path: string): Sent => ({ method: 'GET', path })
+const turns =
+  (...calls: Sent[]): Scene['call'] =>
+  (index) =>
+    calls[index % calls.length] as Sent
+const isWrite = ({ method }: Sent): boolean => method !== 'GET'
+const isRead = ({ method }: Sent): boolean => method === 'GET'
+const startsWith =
+  (path: string) =>
+  (call: Sent): boolean =>
+    call.path.startsWith(path)
+const segment =
+  (index: number) =>
+  ({ path }: Sent): string =>
+    path.split('/')[index] ?? ''
+/** How far local midnight is from that of UTC in November. */
+const pacific = 8 * hour
+const central = 6 * hour
+
+/** A server for each policy, how long it is called, and the least share of what it allows that calls get. */
+const scenes: Record<string, Scene & { readonly least: number }> = {
+  'GitHub REST': {
+    rules: [{ sliding: 5_000, window: hour }, { atOnce: 100 }],
+    refusal: { status: 403, headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '60' } },
+    seconds: 3_700,
+    least: 0.97,
+  },
+  'GitHub secondary limit': {
+    rules: [{ sliding: 900, window: minute, cost: (call) => (isRead(call) ? 1 : 5) }],
+    call: turns(get('/repos'), { method: 'POST', path: '/issues' }, get('/repos/1')),
+    seconds: 300,
+    least: 0.9,
+  },
+  'Shopify REST': {
+    rules: [{ bucket: 40, perSecond: 2 }],
+    headers: (left) => ({ 'x-shopify-shop-api-call-limit': `${40 - Math.floor(left)}/40` }),
+    seconds: 300,
+    least: 0.85,
+  },
+  'Shopify GraphQL': {
+    rules: [{ bucket: 2_000, perSecond: 100, cost: ({ cost = 1 }) => cost }],
+    call: (index) => ({ method: 'POST', path: '/graphql.json', cost: [50, 400, 10][index % 3] }),
+    seconds: 300,
+    least: 0.8,
+  },
+  HubSpot: { rules: [{ fixed: 190, window: 10 * second }], callers: 200, seconds: 120, least: 0.95 },
+  'Jira Cloud': {
+    rules: [
+      { sliding: 100, window: second },
+      { sliding: 20, window: 2 * second, of: isWrite, key: segment(2) },
+    ],
+    call: turns(
+      { method: 'PUT', path: '/issue/A-1' },
+      { method: 'POST', path: '/issue/A-1/comment' },
+      { method: 'PUT', path: '/issue/B-2' },
+      get('/search'),
+    ),
+    seconds: 60,
+    least: 0.6,
+  },
+  'Slack Web API': {
+    rules: [
+      { sliding: 20, window: minute, of: startsWith('/conversations.list') },
+      { sliding: 50, window: minute, of: startsWith('/conversations.info') },
+    ],
+    call: turns(get('/conversations.list'), get('/conversations.info')),
+    seconds: 300,
+    least: 0.9,
+  },
+  Zendesk: {
+    rules: [
+      { sliding: 400, window: minute },
+      { sliding: 10, window: minute, of: startsWith('/incremental/') },
+    ],
+    call: turns(get('/tickets'), get('/tickets/1'), get('/users'), get('/incremental/tickets')),
+    seconds: 300,
+    least: 0.8,
+  },
+  'Salesforce REST': {
+    rules: [{ sliding: 100_000, window: day }],
+    refusal: { status: 403 },
+    headers: (left) => ({ 'sforce-limit-info': `api-usage=${100_000 - left}/100000` }),
+    seconds: 30,
+    callers: 20,
+    least: 0,
+  },
+  'Microsoft Graph, Outlook': {
+    rules: [{ sliding: 10_000, window: 10 * minute, key: segment(2) }, { atOnce: 4 }],
+    call: turns(get('/users/a/messages')),
+    seconds: 700,
+    least: 0.3,
+  },
+  'Google Sheets': {
+    rules: [
+      { fixed: 300, window: minute, of: isRead },
+      { fixed: 300, window: minute, of: isWrite },
+    ],
+    call: turns(get('/v4'), { method: 'PUT', path: '/v4' }),
+    seconds: 300,
+    least: 0.9,
+  },
+  Gmail: {
+    rules: [{ sliding: 15_000, window: minute, cost: ({ path }) => (path.endsWith('/send') ? 100 : 5) }],
+    call: turns(get('/messages'), get('/messages'), { method: 'POST', path: '/messages/send' }),
+    seconds: 180,
+    least: 0.85,
+  },
+  'YouTube Data': {
+    rules: [
+      { fixed: 10_000, window: day, phase: pacific, cost: ({ path }) => (path === '/search' ? 100 : 1) },
+    ],
+    refusal: { status: 403 },
+    call: turns(get('/search'), get('/videos')),
+    seconds: (3 * day) / second,
+    callers: 5,
+    least: 0.95,
+  },
+  'Amazon SP-API, getOrders': {
+    rules: [{ bucket: 20, perSecond: 0.0167 }],
+    call: turns(get('/orders')),
+    seconds: 6 * 3_600,
+    callers: 5,
+    least: 0.85,
+  },
+  Stripe: {
+    rules: [
+      { fixed: 100, window: second, of: isRead },
+      { fixed: 100, window: second, of: isWrite },
+    ],
+    call: turns(get('/charges'), { method: 'POST', path: '/charges' }),
+    seconds: 30,
+    least: 0.85,
+  },
+  'Twitch Helix': { rules: [{ bucket: 800, perSecond: 800 / 60 }], seconds: 300, least: 0.8 },
+  Xero: {
+    rules: [{ sliding: 60, window: minute }, { sliding: 5_000, window: day }, { atOnce: 5 }],
+    seconds: 1_200,
+    least: 0.95,
+  },
+  'QuickBooks Online': {
+    rules: [{ sliding: 500, window: minute }, { atOnce: 10 }],
+    seconds: 300,
+    least: 0.95,
+  },
+  Zoom: {
+    rules: [
+      { sliding: 30, window: second, of: startsWith('/users/') },
+      { sliding: 10, window: second, of: startsWith('/report/') },
+    ],
+    call: turns(get('/users/1'), get('/users/2'), get('/users/3'), get('/report/daily')),
+    seconds: 60,
+    least: 0.9,
+  },
+  Airtable: {
+    rules: [{ sliding: 5, window: second, key: segment(1) }],
+    refusal: { blocks: 30 * second },
+    call: turns(get('/app1/Tasks'), get('/app2/Tasks'), get('/app3/Tasks')),
+    seconds: 60,
+    least: 0.9,
+  },
+  Asana: {
+    rules: [
+      { sliding: 150, window: minute },
+      { sliding: 60, window: minute, of: ({ path }) => path.endsWith('/tasks/search') },
+    ],
+    call: turns(get('/tasks'), get('/workspaces/1/tasks/search')),
+    seconds: 300,
+    least: 0.75,
+  },
+  Trello: {
+    rules: [
+      { sliding: 100, window: 10 * second },
+      { sliding: 100, window: 15 * minute, of: startsWith('/members/') },
+    ],
+    call: (index) => (index % 50 === 0 ? get('/members/me') : get('/boards/1')),
+    seconds: 300,
+    least: 0.9,
+  },
+  'monday.com': {
+    rules: [{ fixed: 5_000_000, window: minute, cost: (call) => (isWrite(call) ? 10_000 : 1_000) }],
+    call: turns(get('/boards'), { method: 'POST', path: '/items' }),
+    seconds: 180,
+    least: 0.85,
+  },
+  Discord: {
+    rules: [
+      { sliding: 50, window: second },
+      { sliding: 5, window: 5 * second, of: isWrite, key: segment(2) },
+    ],
+    call: (index) =>
+      index % 10 === 0 ? { method: 'POST', path: `/channels/${index % 3}/messages` } : get('/users/1'),
+    seconds: 60,
+    least: 0.6,
+  },
+  Amadeus: {
+    // the network makes two of our calls up to 10 ms closer than they were sent
+    rules: [{ sliding: 10, window: second }, { apart: 90 }],
+    seconds: 60,
+    least: 0.85,
+  },
+  FedEx: { rules: [{ fixed: 1_400, window: 10 * second }], callers: 300, seconds: 60, least: 0.85 },
+  'DHL tracking': {
+    rules: [
+      { fixed: 250, window: day },
+      { sliding: 1, window: second },
+    ],
+    seconds: (3 * day) / second,
+    callers: 2,
+    least: 0.95,
+  },
+  DigitalOcean: {
+    rules: [
+      { sliding: 5_000, window: hour },
+      { sliding: 250, window: minute },
+    ],
+    seconds: 3_700,
+    least: 0.97,
+  },
+  Klaviyo: {
+    rules: [
+      { fixed: 75, window: second, key: segment(1) },
+      { fixed: 700, window: minute, key: segment(1) },
+    ],
+    call: turns(get('/profiles/1'), get('/lists/1')),
+    seconds: 300,
+    least: 0.9,
+  },
+  Strava: {
+    rules: [
+      { fixed: 100, window: 15 * minute },
+      { fixed: 1_000, window: day },
+    ],
+    seconds: (2 * day) / second,
+    callers: 5,
+    least: 0.9,
+  },
+  Marketo: {
+    rules: [
+      { sliding: 100, window: 20 * second },
+      { fixed: 50_000, window: day, phase: central },
+      { atOnce: 10 },
+    ],
+    seconds: 600,
+    least: 0.95,
+  },
+  Anthropic: { rules: [{ bucket: 50, perSecond: 50 / 60 }], seconds: 600, least: 0.85 },
+}
+
+test('every policy of the page has a server that enforces it, and there are 25 at least', () => {
+  expect([...policies.keys()]).toEqual(Object.keys(scenes))
+  expect(policies.size).toBeGreaterThanOrEqual(25)
+})
+
+test.each(Object.entries(scenes))(
+  '%s: the policy of the page is never over',
+  { timeout: 120_000 },
+  async (name, scene) => {
+    const { over, lost, share } = await callStrictly(policies.get(name) as RatePolicy, scene)
+    expect({ over, lost }).toEqual({ over: 0, lost: 0 })
+    expect(share).toBeGreaterThanOrEqual(scene.least)
+  },
+)
