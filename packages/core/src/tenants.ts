@@ -7,9 +7,9 @@ import { aFunction, count, object, oneOf, optional, type ReadAs, text } from './
 import { mustBeSupportedRuntime } from './runtime/supported-runtime.ts'
 import { type CloseOptions, closeWithin, type CutOff } from './manager/close-within.ts'
 import { recentTenants } from './tenants/recent-tenants.ts'
-import { sharedBudgets } from './tenants/shared-budgets.ts'
 import { Budget } from './limits/budget.ts'
-import { type BudgetFactory, putTogether } from './manager/put-together.ts'
+import { type BudgetFactory, sharedBudgets } from './limits/shared-budgets.ts'
+import { putTogether } from './manager/put-together.ts'
 import type { TokenManager } from './token-manager.ts'
 
 /** Configures `createTenants`. */
@@ -131,5 +131,10 @@ export function createTenants<const Issuer extends string>(options: TenantsOptio
 function ownOf(id: string): BudgetFactory {
   // half of a surrogate pair has no encoding of its own
   const name = encodeURIComponent(JSON.stringify(id).slice(1, -1))
-  return (api, policy, limiter) => new Budget(limiter ? `${api}#${name}` : api, policy, limiter)
+  return (api, policy, limiter) =>
+    new Budget(
+      api,
+      policy,
+      limiter && ((limited) => limiter({ ...limited, baseUrl: `${limited.baseUrl}#${name}` })),
+    )
 }

@@ -11,7 +11,7 @@ type OneApiOptions = IssuerOptions &
   Omit<TokenManagerOptions, 'issuers' | 'apis'>
 
 /** Whose option each is that is not the issuer's. */
-const owners: Record<Exclude<keyof OneApiOptions, keyof IssuerOptions>, 'api' | 'manager'> = {
+const owners: Record<Exclude<keyof OneApiOptions, keyof IssuerOptions> | 'ratePolicy', 'api' | 'manager'> = {
   baseUrl: 'api',
   ratePolicy: 'api',
   resend: 'api',

@@ -13,6 +13,7 @@ import {
   record,
   text,
 } from '../options/reader.ts'
+import { type CheckedPolicy, checkRatePolicy } from '../limits/rate-policy.ts'
 import { type CheckedCredentials, checkCredentials } from '../credentials/check-credentials.ts'
 import type { ClientAuthenticationMethod } from '../credentials/credentials.ts'
 import { isText } from '../foreign-text.ts'
@@ -31,6 +32,7 @@ type CheckedSettings = ReadAs<
     parameters: readonly FormField[]
     headers: Readonly<Record<string, string>>
     renewBefore: number | undefined
+    ratePolicy: CheckedPolicy | undefined
   }
 >
 
@@ -58,6 +60,8 @@ export function checkIssuer(
     ...protocol.settings,
     clientAuthentication: readMethod(all, proofs),
     headers: optional(readHeaders(proofs), {}),
+    // in one object with an API it is the API's
+    ratePolicy: others?.includes('ratePolicy') === true ? () => undefined : optional(checkRatePolicy),
     credentials: (value, credentialsPath) => checkCredentials(value, credentialsPath, proofs),
   } satisfies Description<CheckedSettings>
   const read = object(description as Description<CheckedSettings & UrlOptions>, others)(given, path)

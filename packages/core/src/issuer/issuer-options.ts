@@ -1,3 +1,4 @@
+import type { RatePolicy } from '../limits/rate-policy.ts'
 import type { PerEnvironment } from '../options/urls.ts'
 import type {
   ClientAuthenticationMethod,
@@ -14,6 +15,13 @@ interface CommonSettings {
    * @defaultValue a random time between a twentieth and a tenth of the lifetime
    */
   readonly renewBefore?: number | undefined
+  /**
+   * How many token requests the server allows. They queue under it, with those of every manager and tenant of this process
+   * that asks the same token endpoint, and of the fleet with a `limiter`.
+   *
+   * @defaultValue no limit
+   */
+  readonly ratePolicy?: RatePolicy | undefined
   /**
    * How long one token request may take, in milliseconds, above 0 and at most `maxWait`.
    *

@@ -1,10 +1,9 @@
 import { defined, type Emit } from '../events.ts'
-import { refuse, shape } from '../options/check.ts'
 import { backoff } from '../time/backoff.ts'
 import { dateFromNow, finiteDuration } from '../time/finite-duration.ts'
 import { ApiClock } from './api-clock.ts'
 import { type AskingCall, type Demand, Demands } from './demand.ts'
-import { createRateLimiter } from './memory-limiter.ts'
+import { limiterOf } from './memory-limiter.ts'
 import { Pace } from './pace.ts'
 import { longestTrial, type Pause, Pauses, readPause } from './pauses.ts'
 import { PolicyWatch, type Slowed } from './policy-watch.ts'
@@ -20,7 +19,6 @@ import {
 import type {
   Claim,
   FixedLimit,
-  LimitedApi,
   LimitInForce,
   Permit,
   RateLimiter,
@@ -610,7 +608,7 @@ export class Budget {
       if (about === 'policy')
         this.#setLimits({ ...this.#policy, ...checkRatePolicy(JSON.parse(text), about) })
       else if (about === 'pace') this.#pace.hear(text, now)
-      else this.#hearPause(ms, text, now)
+      else if (about === 'pause') this.#hearPause(ms, text, now)
     } catch {
       return
     }
@@ -645,14 +643,4 @@ export class Budget {
   #serveAll(): void {
     for (const queue of this.#queues) queueMicrotask(() => queue.serve())
   }
-}
-
-/** Returns the limiter that `create` makes, else one in this process's memory; `INVALID_OPTIONS` for what is none. */
-function limiterOf(create: RateLimiterFactory | undefined, api: LimitedApi): RateLimiter {
-  if (create === undefined) return createRateLimiter()
-  const limiter = create(api) as RateLimiter | undefined
-  for (const name of ['take', 'forecast', 'usage', 'tell', 'close'] as const)
-    if (typeof limiter?.[name] !== 'function')
-      refuse(`limiter().${name}`, shape(limiter?.[name]), 'a function')
-  return limiter as RateLimiter
 }

@@ -34,10 +34,11 @@ export function windowAt(
   return { start: instantOf(start, timeZone), end: instantOf(start + length, timeZone) }
 }
 
-/** Returns the instant at which the clock of a time zone shows a local time; the earlier one where it is set back. */
+/** Returns the instant at which the clock of a time zone shows a local time, or jumps over it. */
 function instantOf(local: number, timeZone: string): number {
   const guess = local - offsetAt(local, timeZone)
-  return local - offsetAt(guess, timeZone)
+  const instant = local - offsetAt(guess, timeZone)
+  return instant + offsetAt(instant, timeZone) === local ? instant : Math.max(instant, guess)
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>()

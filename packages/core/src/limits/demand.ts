@@ -67,7 +67,14 @@ function nameOf({ name, match }: Limit, index: number): string {
   return `"${name ?? (match === undefined ? `limits[${index}]` : [match].flat().join(', '))}"`
 }
 
+const named = 'name '
+
 /** Units of the same name, or of the same calls, count together. */
 function seriesOf({ name, match = [] }: Limit): string {
-  return name === undefined ? [match].flat().join(',') : `name ${name}`
+  return name === undefined ? [match].flat().join(',') : named + name
+}
+
+/** Whether a series is that of a named limit, which other APIs may have too. */
+export function isOfName(series: string): boolean {
+  return series.startsWith(named)
 }

@@ -1,5 +1,15 @@
+import { refuse, shape } from '../options/check.ts'
 import { Arrivals, type LimiterClock, type SentRequest } from './arrivals.ts'
-import type { Claim, LimitInForce, NotBefore, Permit, RateLimiter, Usage } from './rate-limiter.ts'
+import type {
+  Claim,
+  LimitedApi,
+  LimitInForce,
+  NotBefore,
+  Permit,
+  RateLimiter,
+  RateLimiterFactory,
+  Usage,
+} from './rate-limiter.ts'
 import type { RoundTripMemory } from './round-trips.ts'
 import { Series, unitSpan } from './series.ts'
 
@@ -16,6 +26,16 @@ export function createRateLimiter(
   roundTrips?: RoundTripMemory,
 ): RateLimiter {
   return new MemoryLimiter(clock, roundTrips)
+}
+
+/** Returns the limiter that `create` makes, else one in this process's memory; `INVALID_OPTIONS` for what is none. */
+export function limiterOf(create: RateLimiterFactory | undefined, api: LimitedApi): RateLimiter {
+  if (create === undefined) return createRateLimiter()
+  const limiter = create(api) as RateLimiter | undefined
+  for (const name of ['take', 'forecast', 'usage', 'tell', 'close'] as const)
+    if (typeof limiter?.[name] !== 'function')
+      refuse(`limiter().${name}`, shape(limiter?.[name]), 'a function')
+  return limiter as RateLimiter
 }
 
 const processClock: LimiterClock = {

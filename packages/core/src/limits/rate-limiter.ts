@@ -60,11 +60,11 @@ export interface Usage {
 }
 
 /**
- * One thing that every process should know of an API: its pause, its pace, another policy. The limiter passes it on as it
- * is. Of each subject the word that holds longest counts, of two equal ones the newer; one that holds for 0 ms ends it.
+ * One thing that every process should know of an API: its `pause`, its `pace`, another `policy`. The limiter passes it on
+ * as it is. Of each subject the word that holds longest counts, of two equal ones the newer; one that holds for 0 ms ends it.
  */
 export interface Word {
-  readonly about: 'pause' | 'pace' | 'policy'
+  readonly about: string
   readonly text: string
   /** Milliseconds; `Infinity`: until another one. */
   readonly for: number

@@ -14,7 +14,7 @@ import {
   statusCodes,
   text,
 } from '../options/reader.ts'
-import { type CheckedPolicy, checkRatePolicy } from '../limits/rate-policy.ts'
+import { type CheckedPolicy, checkRatePolicy, type Limit } from '../limits/rate-policy.ts'
 import { refusedByDefault } from '../send/bearer-challenge.ts'
 import { isRequestBound } from '../runtime/request-bound.ts'
 import type { ApiOptions } from './manager-options.ts'
@@ -52,7 +52,26 @@ export function readApis(
       ...readingCalls(api),
     })(api, givenAt ?? path)
   }
-  return list(read, 'an array, which may be empty')
+  const readAll = list(read, 'an array, which may be empty')
+  return (value, path) => {
+    const apis = readAll(value, path)
+    mustAgree(apis, givenAt ?? path)
+    return apis
+  }
+}
+
+/** Refuses limits of one name that are not one. */
+function mustAgree(apis: readonly CheckedApi[], path: string): void {
+  const byName = new Map<string, { readonly limit: Limit; readonly at: string }>()
+  for (const [index, { ratePolicy }] of apis.entries())
+    for (const [each, limit] of (ratePolicy?.limits ?? []).entries()) {
+      if (limit.name === undefined) continue
+      const at = `${path}[${index}].ratePolicy.limits[${each}]`
+      const known = byName.get(limit.name)
+      if (known === undefined) byName.set(limit.name, { limit, at })
+      else if ((['quota', 'window', 'timeZone'] as const).some((part) => known.limit[part] !== limit[part]))
+        refuse(`${at}.name`, `'${limit.name}', as that of \`${known.at}\``, 'one definition for each name')
+    }
 }
 
 /** Reads a rate policy. A runtime that ends timers with their incoming request would leave slots and queued calls behind. */

@@ -1,6 +1,9 @@
 import { askIssuer } from '../issuer/token-request.ts'
 import { askInTurn } from '../issuer/busy-endpoint.ts'
+import { limitedRequests } from '../issuer/limited-requests.ts'
 import { Budget } from '../limits/budget.ts'
+import { commonLimiter } from '../limits/common-limiter.ts'
+import type { BudgetFactory } from '../limits/shared-budgets.ts'
 import type { RateLimiterFactory } from '../limits/rate-limiter.ts'
 import type { CheckedPolicy } from '../limits/rate-policy.ts'
 import { CallsUnderWay } from '../send/calls-under-way.ts'
@@ -38,13 +41,6 @@ interface PartsOptions {
   readonly budgetOf?: BudgetFactory
 }
 
-/** Returns what an API allows; `limiter` is that of the options. */
-export type BudgetFactory = (
-  api: string,
-  policy: CheckedPolicy,
-  limiter: RateLimiterFactory | undefined,
-) => Budget
-
 const ownBudget: BudgetFactory = (api, policy, limiter) => new Budget(api, policy, limiter)
 
 /**
@@ -74,11 +70,14 @@ export function putTogether(
   const issuers = new Map(
     Array.from(options.issuers, ([issuer, checked]) => [
       issuer,
-      managedIssuer({ ...checked, ...asking, issuer }, emit, share),
+      managedIssuer({ ...checked, ...asking, issuer }, emit, { share, limiter }),
     ]),
   )
   const callsUnderWay = new CallsUnderWay()
-  const budget = (api: string, policy: CheckedPolicy): Budget => budgetOf(api, policy, limiter)
+  const names = options.apis.flatMap(({ ratePolicy }) => namesOf(ratePolicy))
+  const common = commonLimiter(`limits ${[...new Set(names)].toSorted().join(', ')}`, limiter)
+  const budget = (api: string, policy: CheckedPolicy): Budget =>
+    budgetOf(api, policy, namesOf(policy).length > 0 ? common : limiter)
   const apis = options.apis.map((api, index) => {
     const { token, contested } = issuerNamed(issuers, api.issuer)
     const option = others ? (options.issuers.get(api.issuer)?.option as string) : `apis[${index}].issuer`
@@ -94,15 +93,29 @@ export function putTogether(
   return registration
 }
 
+/** Returns the names of the limits of a policy. */
+function namesOf(policy: CheckedPolicy | undefined): string[] {
+  return policy?.limits.flatMap(({ name }) => (name === undefined ? [] : [name])) ?? []
+}
+
 /** Wires one issuer: its credentials, the requests to it, and its token, which `share` shares with other processes. */
-function managedIssuer(asked: CheckedIssuer & TokenEndpoint, emit: Emit, share: ShareTokens | undefined) {
-  const { issuer, maxWait } = asked
+function managedIssuer(
+  asked: CheckedIssuer & TokenEndpoint,
+  emit: Emit,
+  {
+    share,
+    limiter,
+  }: { readonly share: ShareTokens | undefined; readonly limiter: RateLimiterFactory | undefined },
+) {
+  const { issuer, maxWait, ratePolicy } = asked
   const contested = contestedToken(issuer, emit)
   const notices = tokenNotices(issuer, emit)
   const credentials = credentialRotation(asked, emit)
   // calls may come to wait for a request that began in the background
   const requestTimeout = Math.min(asked.requestTimeout, maxWait)
-  const issuing = askIssuer(asked, requestTimeout)
+  const asking = askIssuer(asked, requestTimeout)
+  const issuing =
+    ratePolicy === undefined ? asking : limitedRequests(asking, asked, ratePolicy, { limiter, emit })
   // half of the wait: if the process that asks ends, another one that waits has as much time to ask
   const lease = Math.min(requestTimeout, maxWait / 2)
   const shared = share?.(issuing, asked, lease, asked.credentials.initial) ?? issuing

@@ -5,7 +5,7 @@ import { VirtualClock } from '../simulation/virtual-clock.ts'
 export interface Sent {
   readonly method: string
   readonly path: string
-  readonly cost?: number
+  readonly cost?: number | undefined
 }
 
 /** One limit that a server enforces to the letter; times in milliseconds. */
@@ -30,7 +30,7 @@ export type Rule = {
 export interface Scene {
   readonly rules: readonly Rule[]
   /** Returns call number `index`. */
-  readonly call?: (index: number) => Sent
+  readonly call?: ((index: number) => Sent) | undefined
   readonly callers?: number
   readonly seconds: number
   /** What it answers where a limit is exceeded. */
@@ -137,7 +137,7 @@ export async function callStrictly(ratePolicy: RatePolicy, scene: Scene): Promis
 async function run(ratePolicy: RatePolicy, scene: Scene, clock: VirtualClock): Promise<Outcome> {
   const {
     rules,
-    call = () => ({ method: 'GET', path: '/items' }),
+    call = (): Sent => ({ method: 'GET', path: '/items' }),
     callers = 60,
     seconds,
     refusal = {},

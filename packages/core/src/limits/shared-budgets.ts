@@ -1,7 +1,15 @@
-import { Budget } from '../limits/budget.ts'
-import type { BudgetFactory } from '../manager/put-together.ts'
+import { Budget } from './budget.ts'
+import type { RateLimiterFactory } from './rate-limiter.ts'
+import type { CheckedPolicy } from './rate-policy.ts'
 
-/** Budgets that several tenants share. */
+/** Returns what an API allows; `limiter` is that of a manager's options. */
+export type BudgetFactory = (
+  api: string,
+  policy: CheckedPolicy,
+  limiter: RateLimiterFactory | undefined,
+) => Budget
+
+/** Budgets that several managers share. */
 export interface SharedBudgets {
   readonly budgetOf: BudgetFactory
   /** Ends the limiters, after the last call of the last tenant. */
@@ -9,7 +17,7 @@ export interface SharedBudgets {
 }
 
 /**
- * Keeps one budget for all tenants whose APIs have the same base URL and the same limits. It is forgotten once nobody uses
+ * Keeps one budget for all managers whose APIs have the same base URL and the same limits. It is forgotten once nobody uses
  * it and a new one would allow as much.
  */
 export function sharedBudgets(): SharedBudgets {
@@ -29,7 +37,7 @@ export function sharedBudgets(): SharedBudgets {
   return {
     budgetOf(api, policy, limiter) {
       const { limits, spread, accounting, unansweredGrace } = policy
-      // the rest of a policy is each tenant's own
+      // the rest of a policy is each manager's own
       const key = JSON.stringify([api, limits, spread, accounting, unansweredGrace])
       const known = budgets.get(key)
       if (known !== undefined) return known

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { FakeIssuer, fakeService } from '../../test/fake-issuer.ts'
+import { fakeTime, pass } from '../../test/fake-time.ts'
+
+fakeTime()
+
+const ratePolicy = { limits: [{ quota: 2, window: 10_000 }] }
+
+test('token requests queue under the policy of their issuer, for all managers that ask the same endpoint', async () => {
+  const issuer = new FakeIssuer()
+  const asked: number[] = []
+  const fetch: typeof issuer.fetch = async (...request) => {
+    asked.push(performance.now())
+    return issuer.fetch(...request)
+  }
+  const authUrl = 'https://auth.limited-1.example.com'
+  const managers = Array.from({ length: 4 }, () =>
+    fakeService({ authUrl, ratePolicy, maxWait: 30_000 } as never, { fetch }),
+  )
+  const tokens = Promise.all(managers.map(async ({ tokens: each }) => each.getToken('general')))
+  await pass(1_000)
+  expect(asked).toHaveLength(2)
+  await pass(11_000)
+  expect(await tokens).toHaveLength(4)
+  expect((asked[2] ?? 0) - (asked[0] ?? 0)).toBeGreaterThanOrEqual(10_000)
+})
+
+test('a request that may only be made after the calls that wait have given up fails at once', async () => {
+  const authUrl = 'https://auth.limited-2.example.com'
+  const service = fakeService({ authUrl, ratePolicy, maxWait: 2_000 } as never)
+  await service.tokens.getToken('general')
+  for (const { tokens } of [1, 2].map(() =>
+    fakeService({ authUrl, ratePolicy, maxWait: 2_000 } as never),
+  )) {
+    const outcome = tokens.getToken('general').catch((error: unknown) => error)
+    await pass(2_000)
+    await outcome
+  }
+  const { tokens } = fakeService({ authUrl, ratePolicy, maxWait: 2_000 } as never)
+  const outcome = tokens.getToken('general').catch((error: unknown) => error)
+  await pass(2_100)
+  expect(await outcome).toMatchObject({
+    code: 'TOKEN_REQUEST_FAILED',
+    message: expect.stringContaining('rate policy'),
+  })
+})

@@ -1,0 +1,265 @@
+import { expect, test } from 'vitest'
+import { fakeService } from '../../test/fake-issuer.ts'
+import { fakeTime, pass } from '../../test/fake-time.ts'
+import type { CallOptions } from '../adapter.ts'
+import type { RatePolicy } from '../index.ts'
+import type { Exchange } from '../adapter.ts'
+
+fakeTime()
+
+const one = 'https://api.example.com/v1/'
+const two = 'https://uploads.example.com/'
+
+interface Call extends CallOptions {
+  readonly method?: string
+  readonly url?: string
+  readonly answer?: Partial<Exchange<number>> | undefined
+}
+
+/** Two APIs of one manager with these policies, and when calls were sent to them. */
+function apisWith(...policies: RatePolicy[]) {
+  const service = fakeService(
+    {},
+    {
+      apis: [one, two]
+        .slice(0, policies.length)
+        .map((baseUrl, index) => ({ baseUrl, issuer: 'general', ratePolicy: policies[index] as RatePolicy })),
+    },
+  )
+  const sent: { at: number; url: string }[] = []
+  const start = performance.now()
+  const call = async ({ method = 'GET', url = `${one}x`, answer, ...options }: Call = {}): Promise<number> =>
+    (await service.tokens.route(url)?.send(
+      async () => {
+        sent.push({ at: performance.now() - start, url })
+        await new Promise((resolve) => setTimeout(resolve, 10))
+        return { status: 200, result: 200, discard() {}, ...answer }
+      },
+      { method, url, ...options },
+    )) as number
+  return {
+    ...service,
+    call,
+    sent,
+    times: (count: number, make: () => Promise<number>) => Array.from({ length: count }, make),
+  }
+}
+
+test('limits of one name are one limit for all APIs and hosts of the manager', async () => {
+  const account = { name: 'account', quota: 10, window: 1_000 }
+  const { call, sent, tokens } = apisWith(
+    { limits: [account] },
+    { limits: [{ quota: 8, window: 1_000 }, account] },
+  )
+  await tokens.warmUp()
+  const calls = Promise.all([
+    ...Array.from({ length: 20 }, () => call()),
+    ...Array.from({ length: 20 }, () => call({ url: `${two}x` })),
+  ])
+  await pass(10_000)
+  await calls
+  for (const { at } of sent) {
+    const window = sent.filter((other) => other.at >= at && other.at < at + 1_000)
+    expect(window.length).toBeLessThanOrEqual(10)
+    expect(window.filter(({ url }) => url.startsWith(two)).length).toBeLessThanOrEqual(8)
+  }
+  expect(sent.at(-1)?.at).toBeLessThan(5_000)
+})
+
+test('two definitions of one name are refused', () => {
+  expect(() =>
+    apisWith(
+      { limits: [{ name: 'a', quota: 10, window: 1_000 }] },
+      { limits: [{ name: 'a', quota: 11, window: 1_000 }] },
+    ),
+  ).toThrow(
+    /`apis\[1\]\.ratePolicy\.limits\[0\]\.name` is 'a', as that of `apis\[0\]\.ratePolicy\.limits\[0\]`/,
+  )
+})
+
+test.each([
+  [{ quota: 1, window: 'week' }, 'window'],
+  [{ quota: 1, window: 1_000, timeZone: 'UTC' }, 'timeZone'],
+  [{ quota: 1, window: 'day', timeZone: 'Mars' }, 'timeZone'],
+  [{ quota: 1, window: 1_000, match: 'get /x' }, 'match'],
+  [{ quota: 1, window: 1_000, match: [] }, 'match'],
+  [{ quota: 1, window: 1_000, match: 'POST orders' }, 'match'],
+  [{ quota: 1, window: 1_000, name: '' }, 'name'],
+])('a limit %j is refused', (limit, option) => {
+  expect(() => apisWith({ limits: [limit as never] })).toThrow(`\`apis[0].ratePolicy.limits[0].${option}\``)
+})
+
+test('only calls that match a limit count, and they delay no others', async () => {
+  const { call, sent, tokens } = apisWith({
+    limits: [{ quota: 2, window: 60_000, match: ['POST /orders/*', '/search'] }],
+  })
+  await tokens.warmUp()
+  const limited = Promise.all([
+    call({ method: 'POST', url: `${one}orders/1` }),
+    call({ url: `${one}search?q=1` }),
+    call({ method: 'POST', url: `${one}orders/2/items` }),
+  ])
+  for (const free of [
+    { url: `${one}orders/1` },
+    { method: 'POST', url: `${one}orders` },
+    { url: `${one}search/deep` },
+    { url: `${one}x` },
+  ])
+    await Promise.all([call(free), pass(20)])
+  expect(sent).toHaveLength(6)
+  await pass(61_000)
+  await limited
+})
+
+test('a named segment makes a limit of its own for each value, and thousands of them are forgotten', async () => {
+  const { call, sent, tokens } = apisWith({ limits: [{ quota: 1, window: 1_000, match: '/bases/:base/*' }] })
+  await tokens.warmUp()
+  const calls = Promise.all(['a', 'b', 'a', 'c'].map((base) => call({ url: `${one}bases/${base}/rows` })))
+  await pass(20)
+  expect(sent.map(({ url }) => url.split('/')[5])).toEqual(['a', 'b', 'c'])
+  await pass(1_500)
+  await calls
+  for (let base = 0; base < 3_000; base += 1) void call({ url: `${one}bases/${base}/rows` })
+  await pass(50)
+  expect(sent).toHaveLength(3_004)
+})
+
+test('calls cost what the policy says, or the call itself', async () => {
+  const { call, sent, tokens } = apisWith({
+    limits: [{ quota: 10, window: 60_000 }],
+    cost: ({ method, url }) => (method === 'POST' ? 5 : Number(url.searchParams.get('cost') ?? 1)),
+  })
+  await tokens.warmUp()
+  const calls = [call({ method: 'POST' }), call({ cost: 3 }), call({ url: `${one}x?cost=2` }), call()]
+  await pass(100)
+  expect(sent).toHaveLength(3)
+  await pass(60_100)
+  await Promise.all(calls)
+})
+
+test('an expensive call is not kept waiting by cheap ones that come later', async () => {
+  const { call, tokens } = apisWith({ limits: [{ quota: 10, window: 1_000 }] })
+  await tokens.warmUp()
+  await Promise.all([...Array.from({ length: 10 }, () => call()), pass(50)])
+  let isSent = false
+  void call({ cost: 10 }).then(() => (isSent = true))
+  const others = Array.from({ length: 100 }, () => call())
+  await pass(2_500)
+  expect(isSent).toBe(true)
+  await pass(20_000)
+  await Promise.all(others)
+})
+
+test('a call that costs more than a quota is refused by name, and so is a cost that is none', async () => {
+  const { call } = apisWith({
+    limits: [{ quota: 40, window: 1_000, name: 'points' }],
+    cost: ({ method }) => (method === 'PUT' ? Number.NaN : 1),
+  })
+  await expect(call({ cost: 50 })).rejects.toThrow(
+    '`tokenlane.cost` is 50; allowed: at most 40, the quota of limit "points"',
+  )
+  await expect(call({ method: 'PUT' })).rejects.toThrow('`ratePolicy.cost()` is NaN')
+})
+
+test('what a response says of its cost settles it: the rest is given back, or taken', async () => {
+  const { call, sent, tokens } = apisWith({
+    limits: [{ quota: 100, window: 60_000 }],
+    actualCost: ({ header }) => Number(header('X-Cost')),
+  })
+  await tokens.warmUp()
+  const costing = (cost: string): Call['answer'] => ({ header: (name) => (name === 'x-cost' ? cost : null) })
+  await Promise.all([call({ cost: 90, answer: costing('5') }), pass(20)])
+  await Promise.all([call({ cost: 10, answer: costing('60') }), pass(20)])
+  const calls = [call({ cost: 35, answer: costing('35') }), call({ cost: 1, answer: costing('1') })]
+  await pass(20)
+  expect(sent).toHaveLength(3)
+  await pass(61_000)
+  await Promise.all(calls)
+})
+
+test.each([
+  [true, 2],
+  [false, 3],
+])('refused calls count where the policy says so: %s', async (countsRefused, sends) => {
+  const { call, sent, tokens } = apisWith({ limits: [{ quota: 2, window: 60_000 }], countsRefused })
+  await tokens.warmUp()
+  const refused = call({ resend: false, answer: { status: 429, retryAfter: '1' } })
+  await pass(20)
+  await refused
+  const calls = [call(), call()]
+  await pass(2_000)
+  expect(sent).toHaveLength(sends)
+  await pass(61_000)
+  await Promise.all(calls)
+})
+
+test('an API that refuses everything for a while is left alone for that long at least', async () => {
+  const { call, eventsOf, tokens } = apisWith({ limits: [], shortestPause: 30_000, longestPause: 20_000 })
+  await tokens.warmUp()
+  await Promise.all([call({ resend: false, answer: { status: 429, retryAfter: '1' } }), pass(20)])
+  expect(eventsOf('api.paused')).toMatchObject([{ for: 30_000 }])
+})
+
+test('a function says what a limit looks like', async () => {
+  const { call, eventsOf, tokens } = apisWith({
+    limits: [],
+    isLimited: ({ status, header }) => status === 200 && header('x-throttled') === 'yes',
+  })
+  await tokens.warmUp()
+  const calls = [
+    call({ resend: false, answer: { status: 429 } }),
+    call({ resend: false, answer: { header: (name) => (name === 'x-throttled' ? 'yes' : null) } }),
+  ]
+  await Promise.all([...calls, pass(20)])
+  expect(eventsOf('api.paused')).toMatchObject([{ status: 200 }])
+})
+
+test.each([
+  ['what is used', { remaining: 'X-Used' }, { 'x-used': '40/40' }, 0],
+  ['what is used, with a name', { remaining: 'x-used' }, { 'x-used': 'api-usage=5/5' }, 0],
+  ['what remains', { remaining: 'x-left', reset: 'x-again' }, { 'x-left': '0', 'x-again': '7' }, 7_000],
+])(
+  'an API\u2019s own headers say %s',
+  async (_, rateLimitHeaders, headers: Record<string, string>, pause) => {
+    const { call, eventsOf, tokens } = apisWith({
+      limits: [{ quota: 100, window: 60_000 }],
+      rateLimitHeaders,
+    })
+    await tokens.warmUp()
+    await Promise.all([call({ answer: { header: (name) => headers[name] } }), pass(20)])
+    expect(eventsOf('api.paused').map((event) => event.for)).toEqual(pause === 0 ? [] : [pause])
+  },
+)
+
+test('a window of the calendar begins anew at its edge, and not one window after the calls', async () => {
+  // 15 s before the minute ends
+  await pass(45_000)
+  const { call, sent, tokens } = apisWith({ limits: [{ quota: 20, window: 'minute' }] })
+  await tokens.warmUp()
+  const calls = Promise.all(Array.from({ length: 40 }, () => call()))
+  await pass(13_000)
+  expect(sent).toHaveLength(20)
+  await pass(4_000)
+  expect(sent).toHaveLength(40)
+  await calls
+})
+
+test('with `aging` a normal call is sent while urgent ones keep coming', async () => {
+  const outcomes: (number | undefined)[] = []
+  for (const aging of [undefined, 1_000]) {
+    const { call, tokens } = apisWith({ limits: [{ quota: 20, window: 1_000 }], ...(aging && { aging }) })
+    await tokens.warmUp()
+    let sentAfter: number | undefined
+    const start = performance.now()
+    for (let calls = 0; calls < 25; calls += 1) void call({ priority: 1 })
+    void call().then(() => (sentAfter = performance.now() - start))
+    for (let at = 0; at < 8_000; at += 40) {
+      void call({ priority: 1 })
+      await pass(40)
+    }
+    outcomes.push(sentAfter)
+    await pass(60_000)
+  }
+  expect(outcomes[0]).toBeUndefined()
+  expect(outcomes[1]).toBeLessThan(4_000)
+})
