@@ -29,9 +29,7 @@ test('a request that may only be made after the calls that wait have given up fa
   const authUrl = 'https://auth.limited-2.example.com'
   const service = fakeService({ authUrl, ratePolicy, maxWait: 2_000 } as never)
   await service.tokens.getToken('general')
-  for (const { tokens } of [1, 2].map(() =>
-    fakeService({ authUrl, ratePolicy, maxWait: 2_000 } as never),
-  )) {
+  for (const { tokens } of [1, 2].map(() => fakeService({ authUrl, ratePolicy, maxWait: 2_000 } as never))) {
     const outcome = tokens.getToken('general').catch((error: unknown) => error)
     await pass(2_000)
     await outcome

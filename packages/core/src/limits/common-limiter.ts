@@ -19,10 +19,11 @@ export function commonLimiter(scope: string, create: RateLimiterFactory | undefi
   const apis = new Map<string, LimitedApi>()
   let common: RateLimiter | undefined
 
+  function all(act: (api: LimitedApi) => void): void {
+    for (const api of apis.values()) act(api)
+  }
+
   function start(): RateLimiter {
-    const all = (act: (api: LimitedApi) => void): void => {
-      for (const api of apis.values()) act(api)
-    }
     return limiterOf(create, {
       baseUrl: scope,
       unitsAvailable: () => all((api) => api.unitsAvailable()),

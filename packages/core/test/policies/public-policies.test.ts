@@ -10,14 +10,18 @@ const day = 24 * hour
 
 const page = readFileSync(new URL('../../../../docs/guide/public-policies.md', import.meta.url), 'utf8')
 
-/** The policies of the page, by their headings. */
+/** The policies of the page, by their headings: its own code, as a reader copies it. */
 const policies = new Map(
-  Array.from(page.matchAll(/^## (.+)\n\n(?:.+\n)+\n```js\n([^`]+)```/gm), ([, name = '', code = '']) => [
-    name,
-    // the page's own code, as a reader copies it
-    // oxlint-disable-next-line no-new-func
-    (new Function(`return ({ ${code} }).ratePolicy`) as () => RatePolicy)(),
-  ]),
+  await Promise.all(
+    Array.from(
+      page.matchAll(/^## (.+)\n\n(?:.+\n)+\n```js\n([^`]+)```/gm),
+      async ([, name = '', code = '']) => {
+        const module = `data:text/javascript,${encodeURIComponent(`export default { ${code} }`)}`
+        const { default: api } = (await import(module)) as { default: { ratePolicy: RatePolicy } }
+        return [name, api.ratePolicy] as const
+      },
+    ),
+  ),
 )
 
 const get = (path: string): Sent => ({ method: 'GET', path })

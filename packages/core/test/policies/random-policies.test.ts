@@ -60,7 +60,7 @@ test(
             path,
             cost,
           }))
-          const policy: RatePolicy = { limits: all as Limit[], spread }
+          const policy: RatePolicy = { limits: all, spread }
           const { over, lost } = await callStrictly(policy, {
             rules: policy.limits.map((limit) => ruleOf(limit, costOf)),
             call: (index) => {
