@@ -107,9 +107,7 @@ export class ManagedCall implements Handler {
     const call = { client: 'undici', method, priority, resend, cost, signal }
     const asked = {
       ...call,
-      get url() {
-        return new URL(path, origin)
-      },
+      url: () => new URL(path, origin),
       get replayable() {
         return isReplayable(body) || wasEmpty(body)
       },

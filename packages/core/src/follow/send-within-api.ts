@@ -107,19 +107,10 @@ function failedBy(error: unknown): TypeError {
 /** What is asked for one request of the call. */
 function asked(call: OutgoingCall, hop: Hop): AdmitOptions {
   const { client, signal, priority, resend, cost } = call
-  const { method, hasBody, replayable } = hop
-  return {
-    client,
-    method,
-    signal,
-    priority,
-    resend,
-    cost,
-    replayable: replayable || !hasBody,
-    get url() {
-      return hop.url
-    },
-  }
+  const { method, hasBody } = hop
+  // only few policies need it parsed
+  const url = (): URL => hop.url
+  return { client, method, url, signal, priority, resend, cost, replayable: hop.replayable || !hasBody }
 }
 
 /** Native fetch saw only the last hop, so restores `redirected`, `type` and `url`. */

@@ -279,7 +279,7 @@ export class Budget {
     const isRefused = isRefusal(response, policy)
     this.#answered(unit)
     unit.permit.answered({ isRefused, cost: settledCost(response, isRefused, unit.demand, policy) })
-    if (this.#hasCalendar) this.#readClock(unit, response, now)
+    if (this.#pace.hasCalendar) this.#readClock(unit, response, now)
     const isReporting = this.#watch.isReporting(emit)
     const isRead = policy.rateLimitHeaders && (isRefused || isReporting || this.#pace.isLower)
     const named = isRead ? readPolicy(response) : []
@@ -297,7 +297,7 @@ export class Budget {
     else unit.permit.cancel()
     // a trial without a response: the others follow
     if (unit.isTrial && wasSent && this.#pauses.trial !== undefined) this.#open()
-    this.#turns.serveSoon()
+    if (this.#queues.size > 1) this.#turns.serveSoon()
   }
 
   /** Returns the milliseconds until the `ahead`-th call of a queue from now may be sent at the earliest. */
@@ -390,10 +390,6 @@ export class Budget {
   #answered(unit: Unit): void {
     unit.isAnswered = true
     this.#unanswered -= 1
-  }
-
-  get #hasCalendar(): boolean {
-    return this.#policy.limits.some(({ window }) => typeof window === 'string')
   }
 
   /** Corrects what is known of the API's clock; claims that hold until an edge are made again. */

@@ -15,7 +15,7 @@ export interface Demand {
 export interface AskingCall {
   readonly method?: string | undefined
   /** Read only where a policy looks at it. */
-  readonly url?: string | URL | undefined
+  readonly url?: string | URL | (() => URL) | undefined
   /** By the options of the call. */
   readonly cost?: number | undefined
 }
@@ -45,7 +45,8 @@ export class Demands {
   of(call: AskingCall, { cost: costOf }: Pick<CheckedPolicy, 'cost'>): Demand {
     if (call.cost === undefined && costOf === undefined && !this.#isMatched) return this.plain
     const method = (call.method ?? 'GET').toUpperCase()
-    const url = new URL(call.url ?? this.#baseUrl)
+    const given = typeof call.url === 'function' ? call.url() : call.url
+    const url = new URL(given ?? this.#baseUrl)
     const path = call.cost === undefined ? 'ratePolicy.cost()' : 'tokenlane.cost'
     const cost = call.cost ?? costOf?.({ method, url }) ?? 1
     if (cost === 1 && !this.#isMatched) return this.plain

@@ -46,16 +46,21 @@ export class Pace {
 
   constructor(limits: readonly Limit[]) {
     this.#limits = limits.map((limit) => new PacedLimit(limit))
+    this.hasCalendar = limits.some(({ window }) => typeof window === 'string')
+  }
+
+  #noteWhetherLower(): void {
+    this.isLower = this.#unknown.isLower || this.#limits.some((limit) => limit.isLower)
   }
 
   get #all(): PacedLimit[] {
     return this.#unknown.isLower ? [...this.#limits, this.#unknown] : [...this.#limits]
   }
 
+  /** Whether some limit is one of the calendar. */
+  readonly hasCalendar: boolean
   /** Whether the API takes less than the policy says. */
-  get isLower(): boolean {
-    return this.#unknown.isLower || this.#limits.some(({ isLower }) => isLower)
-  }
+  isLower = false
 
   /** The limits that hold now for calls that take this. */
   inForce({ series }: Demand, clock: ApiClock, now: number): LimitInForce[] {
@@ -97,13 +102,13 @@ export class Pace {
     this.#accepted += count
     this.#countResponses(count, 0)
     this.#unknown.accepted(count, sentAt)
-    let isRaised = false
-    for (const [index, limit] of this.#limits.entries()) {
-      if (demand.series[index] === undefined) continue
-      limit.accepted(count, sentAt)
-      if (limit.raise(namedFor(limit, named), now)) isRaised = true
-    }
-    return this.#unknown.raise(Infinity, now) || isRaised
+    for (const [index, limit] of this.#limits.entries())
+      if (demand.series[index] !== undefined) limit.accepted(count, sentAt)
+    if (!this.isLower) return false
+    let isRaised = this.#unknown.raise(Infinity, now)
+    for (const limit of this.#limits) if (limit.raise(namedFor(limit, named), now)) isRaised = true
+    if (isRaised) this.#noteWhetherLower()
+    return isRaised
   }
 
   /**
@@ -136,6 +141,7 @@ export class Pace {
       isChanged ||= most < limit.calls
       limit.keepTo(most, most, now)
     }
+    this.#noteWhetherLower()
     return isChanged
   }
 
@@ -152,6 +158,7 @@ export class Pace {
   recovered(now: number, underWay: number | undefined): void {
     const refusals = this.#refusals as Refusals
     if (underWay !== undefined && !refusals.isNamed) this.#lower(refusals, underWay, now)
+    this.#noteWhetherLower()
     this.resumed(now)
   }
 
@@ -175,6 +182,7 @@ export class Pace {
       return
     this.#unknown.take(unknown, now)
     for (const [index, limit] of this.#limits.entries()) limit.take(limits[index] as FoundLimit, now)
+    this.#noteWhetherLower()
     this.resumed(now)
   }
 

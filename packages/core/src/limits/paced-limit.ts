@@ -128,12 +128,22 @@ export class PacedLimit {
    * @param accepted how many calls it accepted in the window before it refused some.
    */
   lower(accepted: number, refused: number, now: number): void {
+    // what few refusals showed long ago says nothing of these
+    if (this.#isQuiet(now)) {
+      this.#taken = []
+      this.#isNoise = false
+      this.#lowered = undefined
+    }
     this.#quietSince = now
     if (refused >= leastRefused && refused >= accepted * muchRefused)
       this.keepTo(accepted > 0 ? accepted : Math.min(this.calls, refused) * half, accepted + refused, now)
     else if (this.#before !== undefined) this.keepTo(this.#before, accepted + refused, now)
     else if (!this.#isNoise && this.#taken.push(accepted) >= fewRefusals)
       this.#lowerBit(accepted + refused, now)
+  }
+
+  #isQuiet(now: number): boolean {
+    return now >= this.#quietSince + this.window * this.#patience
   }
 
   /** A lower pace than the last one does not help either where an API refuses calls for no reason. */
@@ -164,12 +174,9 @@ export class PacedLimit {
 
   /** Comes back by a step after some windows without a refusal, up to `most`; returns whether it did. */
   raise(most: number, now: number): boolean {
-    if (now < this.#quietSince + this.window * this.#patience) return false
+    if (!this.isLower || !this.#isQuiet(now)) return false
     this.#quietSince = now
     this.#taken = []
-    this.#isNoise = false
-    this.#lowered = undefined
-    if (!this.isLower) return false
     this.#before = this.calls
     this.calls = Math.min(this.quota, this.calls * stepUp, most)
     if (this.isLower) return true

@@ -34,8 +34,8 @@ export interface AdmitOptions extends CallOptions {
   readonly client?: string | undefined
   /** HTTP method: says whether the call may be sent again, and which limits it counts towards. */
   readonly method?: string | undefined
-  /** Where it is sent, for limits of paths and for the cost of a call. */
-  readonly url?: string | URL | undefined
+  /** Where it is sent, for limits of paths and for the cost of a call; a function is called only for these. */
+  readonly url?: string | URL | (() => URL) | undefined
   /** Ends all of the call's waits. The client itself aborts the request. */
   readonly signal?: AbortSignal | null | undefined
   /**
