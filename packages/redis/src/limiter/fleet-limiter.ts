@@ -343,7 +343,7 @@ export class FleetLimiter implements RateLimiter {
     if (isKnown)
       this.#api.counted(counts[0] - accepted - request.accepted, counts[1] - refused - request.refused)
     for (const [about, text, ms] of response.words)
-      this.#hear({ about, text, for: ms > forGood / 2 ? Infinity : ms } as Word)
+      this.#hear({ about, text, for: ms > forGood / 2 ? Infinity : ms })
     for (const [index, want] of asked.entries()) {
       const { grants, wait, soonest, used } = response.wants[index] as Response['wants'][number]
       const { wanted, cost } = request.wants[index] as WantedUnits
