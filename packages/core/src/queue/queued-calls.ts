@@ -2,7 +2,7 @@ import { PriorityQueue } from 'p-queue'
 import type { TokenlaneError } from '../errors.ts'
 import { refusingTo } from '../options/check.ts'
 import { fitting, type Reader } from '../options/reader.ts'
-import { queueTimer } from '../time/timers.ts'
+import { Countdown } from '../time/countdown.ts'
 import type { AccessToken } from '../token/access-token.ts'
 import type { Unit } from '../limits/budget.ts'
 import type { Demand } from '../limits/demand.ts'
@@ -62,7 +62,8 @@ interface QueuedCall extends EnterOptions {
   readonly queuedAt: number
   readonly send: (call: RunningCall) => void
   readonly refuse: (reason: unknown) => void
-  timer?: ReturnType<typeof setTimeout>
+  /** Of the time that the process had. */
+  countdown?: Countdown
 }
 
 /** The queued calls of one API, in order, and what ends their wait early: an abort, or `maxWait`. */
@@ -165,7 +166,7 @@ export class QueuedCalls {
     if (signal) this.#watch(signal, call)
     if (maxWait === undefined || sentBefore) return
     const left = queuedAt + maxWait - performance.now()
-    call.timer = queueTimer(left, () => this.#giveUp(call, this.#tooLong(maxWait)))
+    call.countdown = new Countdown(left, () => this.#giveUp(call, this.#tooLong(maxWait)))
   }
 
   #watch(signal: AbortSignal, call: QueuedCall): void {
@@ -189,9 +190,9 @@ export class QueuedCalls {
   }
 
   #forget(call: QueuedCall): void {
-    const { priority, signal, timer, lane } = call
+    const { priority, signal, countdown, lane } = call
     this.#count(lane, priority, -1)
-    clearTimeout(timer)
+    countdown?.stop()
     if (signal === undefined) return
     const calls = this.#bySignal.get(signal)
     if (!calls?.delete(call) || calls.size > 0) return
