@@ -10,21 +10,14 @@ export interface Alert {
   readonly summary: string
   /** What the operator should do first. */
   readonly action: string
-  /** What says more. */
+  /** What says more: core's troubleshooting page, which every application has, with the section. */
   readonly runbook: Runbook
 }
 
-interface Runbook {
-  readonly title: string
-  /** Core's troubleshooting page, which every application has, with the section. */
-  readonly path: `troubleshoot.md${string}`
-}
+type Runbook = `troubleshoot.md${string}`
 
-const errorCodes: Runbook = { title: 'Troubleshoot by error code', path: 'troubleshoot.md' }
-const section = (title: string): Runbook => ({
-  title,
-  path: `troubleshoot.md#${title.toLowerCase().replaceAll(' ', '-')}`,
-})
+const errorCodes: Runbook = 'troubleshoot.md'
+const section = (title: string): Runbook => `troubleshoot.md#${title.toLowerCase().replaceAll(' ', '-')}`
 
 const requests = (labels: string): string => metric('tokenlane.token.request.duration', labels, 'count')
 

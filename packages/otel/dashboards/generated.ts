@@ -1,7 +1,6 @@
-// The files and lists that `node dashboards/write.ts` makes from the instruments, the panels and the alerts.
+// The files and the list that `node dashboards/write.ts` makes from the instruments, the panels and the alerts.
 import { fileURLToPath } from 'node:url'
 import { instruments, type Instrument } from '../src/instruments.ts'
-import { alerts } from './alerts.ts'
 import { grafanaDashboard } from './grafana.ts'
 import { prometheusRules } from './rules.ts'
 
@@ -15,18 +14,14 @@ export function generatedFiles(): ReadonlyMap<string, string> {
   ])
 }
 
-/** Path of the README. Comments in it mark the places of the lists. */
+/** Path of the README. Comments in it mark the place of the list. */
 export const readme: string = at('../README.md')
 
-/** Returns the text of the README with its lists generated again. */
-export function withLists(text: string): string {
-  return withList(withList(text, 'metrics', metricsList()), 'alerts', alertsList())
-}
-
-function withList(text: string, name: string, list: string): string {
-  const place = new RegExp(`(<!-- ${name} -->\\n)[^]*?(<!-- /${name} -->)`)
-  if (!place.test(text)) throw new Error(`README.md has no place for the list ${name}`)
-  return text.replace(place, (_, before: string, after: string) => `${before}\n${list}\n\n${after}`)
+/** Returns the text of the README with its list generated again. */
+export function withList(text: string): string {
+  const place = /(<!-- metrics -->\n)[^]*?(<!-- \/metrics -->)/
+  if (!place.test(text)) throw new Error('README.md has no place for the list of metrics')
+  return text.replace(place, (_, before: string, after: string) => `${before}\n${metricsList()}\n\n${after}`)
 }
 
 function metricsList(): string {
@@ -35,15 +30,4 @@ function metricsList(): string {
       `- **\`${name}\`**, ${kind} in \`${unit}\`, by ${attributes.map((attribute) => `\`${attribute}\``).join(', ')}. ${description}\\\n  ${lookAtIt}`,
   )
   return items.join('\n')
-}
-
-function alertsList(): string {
-  const items = alerts.map(({ name, severity, summary, action, runbook }) => {
-    const said = `${summary}. ${action}`
-      .replaceAll(/\{\{ \$labels\.\w+ \}\}/g, '…')
-      .replaceAll(/\{\{ \$value \}\}/g, 'N')
-    // a heading, since an operator may know only the name
-    return `### ${name}\n\n**${severity}**: ${said} Runbook: [${runbook.title}](../../docs/guide/${runbook.path}).`
-  })
-  return items.join('\n\n')
 }

@@ -9,7 +9,7 @@ export function prometheusRules(): string {
     expr,
     for: span,
     labels: { severity },
-    annotations: { summary, action, runbook: `node_modules/@tokenlane/core/${runbook.path}` },
+    annotations: { summary, action, runbook: `node_modules/@tokenlane/core/${runbook}` },
   }))
   return stringify({ groups: [{ name: 'tokenlane', rules }] }, { lineWidth: 0 })
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { expect, test } from 'vitest'
 import { alerts } from '../dashboards/alerts.ts'
-import { generatedFiles, readme, withLists } from '../dashboards/generated.ts'
+import { generatedFiles, readme, withList } from '../dashboards/generated.ts'
 
 test.each(Array.from(generatedFiles(), ([path, text]) => ({ name: basename(path), path, text })))(
   '$name is what `pnpm --dir tools/docs write dashboards` writes',
@@ -11,10 +11,10 @@ test.each(Array.from(generatedFiles(), ([path, text]) => ({ name: basename(path)
   },
 )
 
-test('the lists of the README are what `pnpm --dir tools/docs write dashboards` writes', () => {
+test('the list of the README is what `pnpm --dir tools/docs write dashboards` writes', () => {
   const squeezed = (text: string): string => text.replaceAll(/ {2,}|-{3,}/g, ' ')
   const text = readFileSync(readme, 'utf8')
-  expect(squeezed(text)).toBe(squeezed(withLists(text)))
+  expect(squeezed(text)).toBe(squeezed(withList(text)))
 })
 
 test('the guide names every alert, since an operator may know only the name', () => {
