@@ -63,7 +63,7 @@ test('the guide explains every error code and every event', () => {
   const codes = [...read('packages/core/src/errors.ts').matchAll(/^ {2}\| '(\w+)'$/gm)]
   expect(codes.length).toBeGreaterThan(10)
   const troubleshoot = read('docs/guide/troubleshoot.md')
-  const [top] = troubleshoot.split('```')
+  const [top] = troubleshoot.split('\n## ')
   for (const [, code = ''] of codes) {
     expect(troubleshoot).toContain(`## ${code}\n`)
     expect(top).toContain(`[\`${code}\`](#${code.toLowerCase()})`)
