@@ -13,6 +13,8 @@ type Config = InternalAxiosRequestConfig
 export interface AttemptContext extends RedirectContext {
   readonly send: (config: Config) => Promise<AxiosResponse>
   readonly target: Target
+  readonly isFetch: boolean
+  readonly isHttps: boolean
 }
 
 /** What the caller gets: a response, or the error that axios made. */
@@ -30,7 +32,7 @@ export async function attempt(
   // what a request said that dropped the token says nothing about it
   const isUnwanted = (report: Report): boolean =>
     judge({ ...report, status: redirects.judgedBy() ?? report.status }) === 'again'
-  const transport = judgedTransport(given, isUnwanted)
+  const transport = judgedTransport(given, context, isUnwanted)
   const sent = Object.assign(copyOf(given), context.target, transport.options, {
     headers,
     beforeRedirect: redirects.beforeRedirect,

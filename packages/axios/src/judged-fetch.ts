@@ -16,22 +16,21 @@ interface FetchConfig {
   readonly env?: { readonly fetch?: Fetch | undefined }
 }
 
-/**
- * Returns the options of axios' adapter for `fetch`. No version of it shows a redirect before following it, so that none is
- * followed. From axios 1.12 on it takes a `fetch`, so that unwanted bodies are not read.
- */
-export function judgedFetchOptions(given: Config, isUnwanted: IsUnwanted): Partial<Config> {
-  const { fetchOptions, env } = given as FetchConfig
-  const redirect = fetchOptions?.redirect ?? 'follow'
-  const judged: FetchConfig = {
-    fetchOptions: {
-      ...fetchOptions,
-      redirect: redirect === 'follow' ? 'manual' : redirect,
-      tokenlaneJudge: isUnwanted,
-    },
-    env: { ...env, fetch: judgingFetch(env?.fetch) },
-  }
-  return judged as Partial<Config>
+const noRedirects = { redirect: 'manual' } as const
+
+/** Returns the options for `fetch`: no version of axios' adapter shows a redirect before following it, so none is followed. */
+export function withoutRedirects(given: Config): RequestInit {
+  const { fetchOptions } = given as FetchConfig
+  if (fetchOptions === undefined) return noRedirects
+  const { redirect = 'follow' } = fetchOptions
+  return redirect === 'follow' ? { ...fetchOptions, ...noRedirects } : fetchOptions
+}
+
+/** Returns the options of axios' adapter for `fetch`. From axios 1.12 on it takes a `fetch`, so that unwanted bodies are not read. */
+export function judgedFetchOptions(given: Config, isUnwanted: IsUnwanted): object {
+  const { env } = given as FetchConfig
+  const fetchOptions: Judged = { ...withoutRedirects(given), tokenlaneJudge: isUnwanted }
+  return { fetchOptions, env: { ...env, fetch: judgingFetch(env?.fetch) } }
 }
 
 /** By the `fetch` that they stand for: axios keeps what it makes of each. */

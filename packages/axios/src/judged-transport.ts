@@ -1,7 +1,7 @@
 import { hidingAgent, judgeResponses, type JudgedRequest, type Report } from '@tokenlane/core/adapter'
 import type { InternalAxiosRequestConfig } from 'axios'
 
-import { judgedFetchOptions } from './judged-fetch.ts'
+import { judgedFetchOptions, withoutRedirects } from './judged-fetch.ts'
 
 type Config = InternalAxiosRequestConfig
 type OnRequest = (request: NodeJS.EventEmitter) => void
@@ -16,27 +16,30 @@ export interface JudgedTransport {
 /** Whether agents make the requests. Elsewhere, axios reads every body first. */
 const hasAgents = !('Bun' in globalThis || 'Deno' in globalThis) && 'process' in globalThis
 
-/** Each of axios' adapters looks at its own options only, so all get theirs. */
-export function judgedTransport(given: Config, isUnwanted: (report: Report) => boolean): JudgedTransport {
+/** Makes Node's adapter ask, or axios' adapter for `fetch`: each looks at its own options only. */
+export function judgedTransport(
+  given: Config,
+  { isFetch, isHttps }: { readonly isFetch: boolean; readonly isHttps: boolean },
+  isUnwanted: (report: Report) => boolean,
+): JudgedTransport {
   let judged: JudgedRequest | undefined
   const onRequest: OnRequest = (request) => void (judged = judgeResponses(request, isUnwanted))
+  const agent = isHttps ? 'httpsAgent' : 'httpAgent'
   const { httpAgent, httpsAgent } = given
-  return {
-    options: {
-      ...judgedFetchOptions(given, isUnwanted),
-      httpAgent: agentFor(httpAgent, 'http', onRequest),
-      // axios keeps a tunnel for as long as its agent
-      httpsAgent: mayTunnel(given)
-        ? hidingAgent<unknown>(httpsAgent)
-        : agentFor(httpsAgent, 'https', onRequest),
-    },
-    discarded: () => judged?.discarded,
+  const options: Record<string, unknown> = {
+    httpAgent: hidingAgent<unknown>(httpAgent),
+    httpsAgent: hidingAgent<unknown>(httpsAgent),
   }
+  if (isFetch) Object.assign(options, judgedFetchOptions(given, isUnwanted))
+  else options['fetchOptions'] = withoutRedirects(given)
+  // axios keeps a tunnel for as long as its agent
+  if (hasAgents && !isFetch && !(isHttps && mayTunnel(given)))
+    options[agent] = agentFor(given[agent], isHttps, onRequest)
+  return { options, discarded: () => judged?.discarded }
 }
 
-function agentFor(given: unknown, module: 'http' | 'https', onRequest: OnRequest): unknown {
-  if (!hasAgents) return hidingAgent(given)
-  const agent = given ?? process.getBuiltinModule(`node:${module}`).globalAgent
+function agentFor(given: unknown, isHttps: boolean, onRequest: OnRequest): unknown {
+  const agent = given ?? process.getBuiltinModule(isHttps ? 'node:https' : 'node:http').globalAgent
   const { options } = agent as { readonly options?: { readonly proxyEnv?: unknown } }
   // axios replaces it where it is not to use its proxy
   return options?.proxyEnv === undefined ? hidingAgent(agent, onRequest) : given

@@ -52,7 +52,8 @@ export function managedAdapter(
     const { priority, resend, cost } = checkCallOptions(config.tokenlane)
     mustBeSecure(config, { url: api.baseUrl, isFetch })
     const method = config.method?.toUpperCase() ?? 'GET'
-    const context = { send, api, tokens, method, target }
+    const isHttps = api.baseUrl.startsWith('https:')
+    const context = { send, api, tokens, method, target, isFetch, isHttps }
     const waiting = waitSignal(config)
     const body = watchBody(config.data, waiting.signal)
     const replayable = isReplayable(config.data)

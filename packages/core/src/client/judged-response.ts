@@ -22,11 +22,12 @@ export function judgeResponses(
 ): JudgedRequest {
   let discarded = Promise.resolve()
   const emit = request.emit.bind(request)
-  request.emit = (event: string, response: IncomingMessage, ...more: unknown[]) => {
-    if (event !== 'response' || (response.statusCode ?? 0) < 400 || !isUnwanted(reportOf(response)))
-      return emit(event, response, ...more)
+  request.emit = (event: string, ...values: unknown[]) => {
+    if (event !== 'response') return emit(event, ...values)
+    const response = values[0] as IncomingMessage
+    if ((response.statusCode ?? 0) < 400 || !isUnwanted(reportOf(response))) return emit(event, response)
     discarded = discardBody(response)
-    return emit(event, withoutBody(response), ...more)
+    return emit(event, withoutBody(response))
   }
   return {
     get discarded() {
