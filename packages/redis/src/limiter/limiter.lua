@@ -93,7 +93,12 @@ local function freeAt(want, units, early)
   for _, limit in ipairs(want.limits) do
     local rounds = math.floor((units - 1) / limit.quota)
     local at = nth(limit.series, limit.quota - units + rounds * limit.quota)
-    if early > 0 and at > now and at - early + limit.span > now then at = at - early end
+    -- one whose response is late may be known at any time
+    if early > 0 and at > now then
+      local usual = at - early
+      if usual + limit.span <= now then usual = now - limit.span * (7 - math.min(6, units / 10)) / 8 end
+      at = math.min(at, usual)
+    end
     if not limit.ends then due = math.max(due, at > 0 and at + limit.span or 0, now) + rounds * (limit.span + want.lag)
     elseif rounds > 0 or at > now - limit.span then due = math.max(due, now + limit.ends) end
   end
