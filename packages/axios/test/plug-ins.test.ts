@@ -70,7 +70,6 @@ describe('axios-cache-interceptor', () => {
 })
 
 describe('axios-retry', () => {
-  // softonic/axios-retry#89
   test.each(['before', 'after'])(
     'added %s the tokens, it does not retry what Tokenlane refuses',
     async (order) => {

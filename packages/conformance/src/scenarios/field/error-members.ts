@@ -7,7 +7,7 @@ export const errorMembers: ScenarioGroup = {
   subject: 'An error of Tokenlane',
   scenarios: [
     {
-      // JustinBeckwith/retry-axios#95, arthurfiorette/axios-cache-interceptor#433, sindresorhus/got#1117
+      // JustinBeckwith/retry-axios#95, arthurfiorette/axios-cache-interceptor#433
       name: 'has what the client gives to every error of its own, which is not printed',
       async run(stage) {
         const { tokens, client } = stage.open()
@@ -21,7 +21,6 @@ export const errorMembers: ScenarioGroup = {
       },
     },
     {
-      // softonic/axios-retry#89, sindresorhus/got#1489
       name: "is not retried by the client's own retries",
       needs: {
         feature: 'retries',

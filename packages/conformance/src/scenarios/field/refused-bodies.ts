@@ -25,7 +25,6 @@ export const refusedBodies: ScenarioGroup = {
     }),
     // axios/axios#4806
     refused('never ends', { headers: challenge, body: '<html>', endless: true }),
-    // sindresorhus/got#1523
     refused('is a megabyte', { headers: challenge, body: 'x'.repeat(1_000_000) }),
     // axios/axios#1187
     refused('is gzip of 100 megabytes', {

@@ -33,7 +33,7 @@ const sources: Readonly<Record<string, Kind>> = {
     ends: true,
     source: () => nodeStream((stream) => stream.destroy(new Error('the source failed'))),
   },
-  // axios/axios#5059, sindresorhus/got#1362
+  // sindresorhus/got#801
   'is a file that is not there': { kind: 'Node stream', ends: true, source: missingFile },
   'is a web stream that fails': { kind: 'web stream', ends: false, source: webStream },
 }
