@@ -11,6 +11,7 @@ const linked = new Set([
   'records.mock-agent.test.ts',
   'records.msw.test.ts',
   'records.node.ts',
+  'records.timers.test.ts',
 ])
 const files = readdirSync(folder).filter((name) => /^records\b.*\.ts$/.test(name) && !linked.has(name))
 const read = (name: string): string => readFileSync(new URL(name, folder), 'utf8')
