@@ -2,6 +2,7 @@ import { TokenlaneError, type TokenlaneErrorCode, type TokenlaneErrorDetails } f
 import { printable } from '../foreign-text.ts'
 import { environmentProxy } from '../tls/proxy.ts'
 import { isWord } from './issuer-words.ts'
+import { mockRefusal } from './mock-refusal.ts'
 import type { IssuerRequest } from './protocol.ts'
 
 /** Returns the error of a request to an issuer; `reason` goes on after its name and URL, without the query. */
@@ -31,6 +32,9 @@ export function transportFailure(request: IssuerRequest, error: unknown): Tokenl
   const details = { cause: bareCause(error, found, request.secrets), transportCode: code }
   const failed = (reason: string, definite?: true, kind: TokenlaneErrorCode = 'TOKEN_REQUEST_FAILED') =>
     failure(request, kind, reason, { ...details, definite })
+  const refusal = mockRefusal(error, request.secrets)
+  if (refusal !== undefined)
+    return failed(`was not asked: a mock lets no request through${refusal}; mock the token endpoint too`, true)
   const { cause } = (error ?? {}) as { readonly cause?: { readonly message?: unknown } }
   if (code === undefined && cause?.message === 'bad port')
     return failed(`could not be reached: \`fetch\` blocks port ${request.url.port}`, true)
