@@ -1,10 +1,7 @@
-import type { AxiosError, InternalAxiosRequestConfig } from 'axios'
+import type { InternalAxiosRequestConfig } from 'axios'
 
-import { copyOf } from './copy-of.ts'
+import { errorClasses } from './error-classes.ts'
 import type { NativeClient } from './native-client.ts'
-
-type ErrorClass = typeof AxiosError
-type CanceledClass = new (message: string, config: InternalAxiosRequestConfig) => AxiosError
 
 /** How a body ended, and by which adapter it would have been sent. */
 interface Death {
@@ -18,11 +15,7 @@ export async function bodyError(
   config: InternalAxiosRequestConfig,
   { error, isFetch }: Death,
 ): Promise<unknown> {
-  // axios shows its classes on no instance: this ends before anything is sent
-  const aborted = Object.assign(copyOf(config), { signal: AbortSignal.abort() })
-  const canceled = await native.send(aborted, undefined).catch((reason: unknown) => reason)
-  const Canceled = (canceled as Error).constructor as CanceledClass
-  const Class = Object.getPrototypeOf(Canceled.prototype).constructor as ErrorClass
+  const { Class, Canceled } = await errorClasses(native, config)
   if (isFetch) return Object.assign(new Class('Network Error', 'ERR_NETWORK', config), { cause: error })
   if (error === undefined) return new Canceled('Request stream has been aborted', config)
   return Class.from(error, undefined, config)

@@ -3,6 +3,7 @@ import {
   isReplayable,
   markManaged,
   watchBody,
+  type TokenlaneError,
   type TokenManager,
 } from '@tokenlane/core/adapter'
 import type { AxiosAdapter, AxiosError, AxiosResponse, InternalAxiosRequestConfig } from 'axios'
@@ -14,6 +15,7 @@ import { copyOf } from './copy-of.ts'
 import { nativeClientOf, type NativeClient } from './native-client.ts'
 import { targetOf, urlOf } from './target.ts'
 import { mustBeSecure } from './tls.ts'
+import { timeoutError, timeoutOf } from './timeout-error.ts'
 import { waitSignal } from './wait-signal.ts'
 import { isWholeBodyNeeded, withWholeBody } from './whole-body.ts'
 
@@ -57,15 +59,24 @@ export function managedAdapter(
     const waiting = waitSignal(config)
     const body = watchBody(config.data, waiting.signal)
     const replayable = isReplayable(config.data)
-    const call = { client: 'axios', method, url, signal: body.signal, priority, resend, cost, replayable }
+    let timedOut: TokenlaneError | undefined
+    const ms = timeoutOf(config)
+    const tokenWait =
+      ms === undefined ? undefined : { ms, error: (cause: TokenlaneError) => (timedOut = cause) }
+    const asked = { client: 'axios', method, url, signal: body.signal, priority, resend, cost, replayable }
     try {
-      const outcome = await api.send((authorization, judge) => {
-        body.release()
-        return attempt(config, authorization, judge, context)
-      }, call)
+      const outcome = await api.send(
+        (authorization, judge) => {
+          body.release()
+          return attempt(config, authorization, judge, context)
+        },
+        { ...asked, tokenWait },
+      )
       if ('error' in outcome) throw outcome.error
       return outcome.response
     } catch (error) {
+      if (timedOut !== undefined && config.signal?.aborted !== true)
+        throw await timeoutError(native(), config, timedOut)
       if (body.death === undefined) throw error
       throw await bodyError(native(), config, { ...body.death, isFetch })
     } finally {

@@ -32,7 +32,7 @@ export class SandboxStage<Client> implements Stage {
     sandbox.control.resetCounts()
   }
 
-  open({ ratePolicy, apis = [], observe, maxWait, tokensCome }: OpenOptions = {}): {
+  open({ ratePolicy, apis = [], observe, maxWait, tokensCome, unreachable }: OpenOptions = {}): {
     tokens: TokenManager
     client: TestClient
   } {
@@ -48,6 +48,7 @@ export class SandboxStage<Client> implements Stage {
         ],
         observe,
         fetch: async (input, init) => {
+          if (unreachable !== undefined) throw unreachable
           const response = await this.#requestToken(input, init)
           await tokensCome
           return response

@@ -18,6 +18,8 @@ export interface OpenOptions {
   readonly maxWait?: number
   /** Until then the issuer's responses are on their way. */
   readonly tokensCome?: Promise<void>
+  /** What each connection to an issuer fails with. */
+  readonly unreachable?: Error
 }
 
 /** For a machine that is busy. */

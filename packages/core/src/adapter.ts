@@ -1,11 +1,21 @@
 // Everything an adapter package needs.
 export type { TokenManager } from './token-manager.ts'
-export type { AdmitOptions, Api, Attempt, Exchange, Pass, Report, SendOptions, Verdict } from './send/api.ts'
+export type {
+  AdmitOptions,
+  Api,
+  Attempt,
+  Exchange,
+  Pass,
+  Report,
+  SendOptions,
+  TokenWait,
+  Verdict,
+} from './send/api.ts'
 export { isTokenlaneError, TokenlaneError } from './errors.ts'
 export { checkCallOptions, type CallOptions } from './queue/call-options.ts'
 export { managerOf, markManaged, mustBeManager, refuseArgument } from './client/attachment.ts'
 export { judgeResponses, type JudgedRequest } from './client/judged-response.ts'
-export { asErrorOf } from './client/error-of.ts'
+export { asErrorOf, withCause } from './client/error-of.ts'
 export { discardBody } from './client/discard-body.ts'
 export {
   copyOfFields,

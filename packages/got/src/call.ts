@@ -19,7 +19,7 @@ import type { AfterResponseHook, BeforeRequestHook, NormalizedOptions, Options, 
 
 import { formOf, type ResendableForm } from './form.ts'
 import { type Hop, hopTo, type NativeHeaders, redact } from './hop.ts'
-import { ownError } from './own-error.ts'
+import { ownError, TokenTimeout } from './own-error.ts'
 import { mustBeSecure } from './tls.ts'
 
 /** The event of an error for listeners that only look on: got still has to handle it. */
@@ -132,7 +132,7 @@ export class Call {
     if (state.name !== 'over') this.#state = { name: 'idle' }
   }
 
-  /** Waits outside of the clock of `timeout.request`, unlike got's `request` function. */
+  /** Waits outside of the clock of `timeout.request`, unlike got's `request` function: a turn may take longer. */
   readonly #beforeRequest = (
     options: NormalizedOptions,
     { retryCount }: Parameters<BeforeRequestHook>[1],
@@ -168,10 +168,14 @@ export class Call {
     return moved === undefined ? api.admit(asked) : moved.follow(asked)
   }
 
-  #asked({ context, isStream, body, method, url }: NormalizedOptions, signal?: AbortSignal): AdmitOptions {
+  #asked(options: NormalizedOptions, signal?: AbortSignal): AdmitOptions {
+    const { context, isStream, body, method, url, timeout } = options
     const { priority, resend, cost } = checkCallOptions(context['tokenlane'])
     const replayable = !isStream && (this.#form?.isIn(body) === true || isReplayable(body))
-    return { client: 'got', method, url, priority, resend, cost, replayable, signal }
+    const ms = timeout.request
+    const tokenWait =
+      ms === undefined ? undefined : { ms, error: (cause: unknown) => new TokenTimeout(ms, cause) }
+    return { client: 'got', method, url, priority, resend, cost, replayable, signal, tokenWait }
   }
 
   async #waitFor(admitted: Promise<Pass>, options: NormalizedOptions, hop: Hop): Promise<void> {

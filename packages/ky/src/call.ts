@@ -7,13 +7,14 @@ import {
   outgoingRequest,
   sendWithinApi,
   watchBody,
+  withCause,
   type Api,
   type Pass,
   type SendOptions,
   type TokenManager,
   type WaitingBody,
 } from '@tokenlane/core/adapter'
-import type { Options } from 'ky'
+import { type Options, TimeoutError } from 'ky'
 
 import type { Held, HeldPasses } from './held-passes.ts'
 
@@ -23,7 +24,7 @@ export interface Attachment {
   readonly passes: HeldPasses
 }
 
-/** One call of ky: it waits in ky's hooks, where no `timeout` runs, and sends in ky's `fetch`. */
+/** One call of ky: it waits in ky's hooks, where no `timeout` runs for its turn, and sends in ky's `fetch`. */
 export class Call {
   readonly #options: Options
   readonly #attached: Attachment
@@ -129,12 +130,20 @@ export class Call {
 
   #asks(request: Request): SendOptions {
     const { signal, method, url } = request
-    const { tokenlane, body, json } = this.#options
+    const { tokenlane, body, json, timeout: ms = usualTimeout } = this.#options
     const { priority, resend, cost } = checkCallOptions(tokenlane)
     const replayable =
       body === undefined && json === undefined ? isReplayableRequest(request) : isReplayable(body)
-    return { client: 'ky', method, url, signal, priority, resend, cost, replayable }
+    const tokenWait = ms === false ? undefined : { ms, error: timedOut(request) }
+    return { client: 'ky', method, url, signal, priority, resend, cost, replayable, tokenWait }
   }
+}
+
+/** ky's own, in milliseconds. */
+const usualTimeout = 10_000
+
+function timedOut(request: Request): (cause: unknown) => TimeoutError {
+  return (cause) => withCause(new TimeoutError(request), cause)
 }
 
 type Fetch = NonNullable<Options['fetch']>

@@ -22,12 +22,93 @@ export const timeouts: ScenarioGroup = {
       const held = await stage.hold(client)
       return { client, end: () => held.release() }
     }),
-    waiting('does not count a slow issuer', async (stage) => {
-      const renewed = Promise.withResolvers<void>()
-      const { client } = stage.open({ tokensCome: renewed.promise })
-      return { client, end: async () => renewed.resolve() }
-    }),
+    ...[{}, { ratePolicy: oneByOne }].flatMap((policy) => [
+      tokenWait(
+        `ends the wait for a slow issuer${kindOf(policy)}, whose renewal goes on`,
+        async (stage, by) => {
+          const renewed = Promise.withResolvers<void>()
+          const { client } = stage.open({ ...policy, tokensCome: renewed.promise })
+          const patient = client.status({ url: 'records' })
+          const error = await client.failure({ url: 'records', ...by })
+          renewed.resolve()
+          expect(await patient).toBe(200)
+          expect(stage.tokenRequests()).toBe(1)
+          return { error, code: 'TOKEN_REQUEST_TIMEOUT' }
+        },
+      ),
+      tokenWait(`ends the wait for an issuer that cannot be reached${kindOf(policy)}`, async (stage, by) => {
+        const { client } = stage.open({ ...policy, unreachable: hostUnknown() })
+        const error = await client.failure({ url: 'records', ...by })
+        return { error, code: 'TOKEN_REQUEST_FAILED' }
+      }),
+    ]),
+    {
+      name: 'of a call that is aborted while it waits for a token changes nothing',
+      needs: { feature: 'timeout', instead: abortsFirst },
+      run: abortsFirst,
+    },
+    {
+      name: 'that is longer than the wait for a token lets the call go',
+      needs: { feature: 'timeout', instead: goesAfterToken },
+      run: goesAfterToken,
+    },
   ],
+}
+
+function kindOf(policy: object): string {
+  return 'ratePolicy' in policy ? ' in a queue' : ''
+}
+
+function hostUnknown(): Error {
+  const cause = Object.assign(new Error('getaddrinfo ENOTFOUND login.invalid'), { code: 'ENOTFOUND' })
+  return new TypeError('fetch failed', { cause })
+}
+
+/** A call whose client's timeout ends its wait for a token, with the reason why there was none as `cause`. */
+function tokenWait(
+  name: string,
+  play: (
+    stage: Stage,
+    by: { signal: AbortSignal } | { timeout: number },
+  ) => Promise<{ error: unknown; code: string }>,
+): Scenario {
+  return {
+    name,
+    needs: {
+      feature: 'timeout',
+      async instead(stage) {
+        mustBeTimeout(
+          stage,
+          (await play(stage, { signal: stage.signal(AbortSignal.timeout(timeout)) })).error,
+        )
+      },
+    },
+    async run(stage) {
+      const { error, code } = await play(stage, { timeout })
+      mustBeTimeout(stage, error)
+      expect((error as Error).cause).toMatchObject({ code, issuer: 'weblink' })
+    },
+  }
+}
+
+async function abortsFirst(stage: Stage): Promise<void> {
+  const controller = stage.controller()
+  const renewed = Promise.withResolvers<void>()
+  const { client } = stage.open({ tokensCome: renewed.promise })
+  const call = client.failure({ url: 'records', signal: controller.signal, timeout: 60_000 })
+  await vi.waitFor(() => expect(stage.tokenRequests()).toBe(1), patiently)
+  controller.abort()
+  expect(stage.errors.isAbort(await call)).toBe(true)
+  renewed.resolve()
+}
+
+async function goesAfterToken(stage: Stage): Promise<void> {
+  const renewed = Promise.withResolvers<void>()
+  const { client } = stage.open({ tokensCome: renewed.promise })
+  const call = client.status({ url: 'records', timeout: 60_000 })
+  await vi.waitFor(() => expect(stage.tokenRequests()).toBe(1), patiently)
+  renewed.resolve()
+  expect(await call).toBe(200)
 }
 
 async function endsSlowCall(stage: Stage, by: { signal: AbortSignal } | { timeout: number }): Promise<void> {

@@ -10,3 +10,8 @@ export function asErrorOf(error: unknown, members: Readonly<Record<string, unkno
     Object.defineProperty(error, name, { value, writable: true, configurable: true })
   return error
 }
+
+/** Gives an error of a client why it came, as `new Error()` would. */
+export function withCause<T extends Error>(error: T, cause: unknown): T {
+  return Object.defineProperty(error, 'cause', { value: cause, writable: true, configurable: true })
+}

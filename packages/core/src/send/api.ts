@@ -1,3 +1,4 @@
+import type { TokenlaneError } from '../errors.ts'
 import type { QueueStatus } from '../queue/api-queue.ts'
 import type { CallOptions } from '../queue/call-options.ts'
 import type { ResponseHead } from '../limits/rate-limit-headers.ts'
@@ -28,6 +29,14 @@ export interface Exchange<T> extends Report {
   readonly follow?: ((pass: Pass) => Promise<T>) | undefined
 }
 
+/** The longest wait of a call for a token, by its client's own timeout. */
+export interface TokenWait {
+  /** In milliseconds, 1 or more. The wait for a turn does not count. */
+  readonly ms: number
+  /** Returns what the call fails with. `cause` says why there was no token. */
+  readonly error: (cause: TokenlaneError) => unknown
+}
+
 /** How one call is to be treated. */
 export interface AdmitOptions extends CallOptions {
   /** Name of the HTTP client, such as `fetch`. For observers only. */
@@ -36,6 +45,8 @@ export interface AdmitOptions extends CallOptions {
   readonly method?: string | undefined
   /** Where it is sent, for limits of paths and for the cost of a call; a function is called only for these. */
   readonly url?: string | URL | (() => URL) | undefined
+  /** Ends each wait for a token, and no other. Default: the issuer's `maxWait` alone does. */
+  readonly tokenWait?: TokenWait | undefined
   /** Ends all of the call's waits. The client itself aborts the request. */
   readonly signal?: AbortSignal | null | undefined
   /**

@@ -7,6 +7,7 @@ import type { AdmitOptions, Pass, Report, Verdict } from './api.ts'
 import { CallRecord, tracing } from './call-record.ts'
 import type { CallsUnderWay } from './calls-under-way.ts'
 import type { Refusing, Rejections } from './rejections.ts'
+import { withinTokenWait } from './token-wait.ts'
 
 /** What the calls of one API share. */
 export interface CallContext extends Refusing {
@@ -79,25 +80,48 @@ function isEndOfLimited({ resends }: Call, error: unknown): boolean {
   return resends.at(-1) === 'limited' && isClosed(error)
 }
 
+/** What a call holds: slot, token and permit where the API has a rate policy; else the token alone. */
+type EnteredCall = RunningCall | AccessToken
+
+/** Whether a call that is made now has to wait: for a token, a slot or a unit. */
+export function mustWait({ queue, rejections }: CallContext): boolean {
+  return rejections.live() === undefined || queue?.mustWait === true
+}
+
 /** Returns slot, token and permit where the API has a rate policy; else the token alone. */
 function enter(
-  { baseUrl, callsUnderWay, queue, rejections }: CallContext,
+  api: CallContext,
   { options, record, resends }: Call,
   sentBefore: boolean,
-): RunningCall | AccessToken | Promise<RunningCall | AccessToken> {
+): EnteredCall | Promise<EnteredCall> {
+  const { baseUrl, callsUnderWay, queue, rejections } = api
   const { priority = 0 } = options
   const signal = options.signal ?? undefined
   signal?.throwIfAborted()
   if (callsUnderWay.closed && !sentBefore) throw closedError(baseUrl, baseUrl)
   const measured = record?.measure(queue)
   const isLimited = resends.at(-1) === 'limited'
-  const wait = (): Promise<AccessToken> => {
-    const waited = rejections.wait(signal)
+  const wait = (until: AbortSignal | undefined): Promise<AccessToken> => {
+    const waited = rejections.wait(until)
     return sentBefore ? waited : callsUnderWay.untilClosed(waited, () => closedError(baseUrl, baseUrl))
   }
+  const goIn = (until: AbortSignal | undefined): EnteredCall | Promise<EnteredCall> =>
+    queue?.enter({ signal: until, priority, sentBefore, isLimited, call: options }) ??
+    rejections.live() ??
+    wait(until)
+  const { tokenWait } = options
   const entered =
-    queue?.enter({ signal, priority, sentBefore, isLimited, call: options }) ?? rejections.live() ?? wait()
+    tokenWait === undefined || !mustWait(api)
+      ? goIn(signal)
+      : withinTokenWait(tokenWait, { api, signal, start: () => tokenTime(queue) }, goIn)
   return measured && entered instanceof Promise ? entered.finally(measured) : entered
+}
+
+/** Returns a function that returns for how long a call has waited for a token since now, in milliseconds. */
+function tokenTime(queue: ApiQueue | undefined): () => number {
+  const waits = queue?.waitingTime.start()
+  const start = performance.now()
+  return () => waits?.().token ?? performance.now() - start
 }
 
 /** The right to send one attempt of a call. */

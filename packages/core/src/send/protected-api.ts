@@ -5,7 +5,7 @@ import { refuse } from '../options/check.ts'
 import { ApiQueue } from '../queue/api-queue.ts'
 import type { Budget } from '../limits/budget.ts'
 import type { CheckedPolicy } from '../limits/rate-policy.ts'
-import { admitCall, beginCall, type CallContext } from './pass.ts'
+import { admitCall, beginCall, type CallContext, mustWait } from './pass.ts'
 import { sendWith } from './send-rule.ts'
 
 export interface ProtectedApiOptions extends Omit<CallContext, 'queue'> {
@@ -44,8 +44,7 @@ export class ProtectedApi implements Api {
   }
 
   mustWait(): boolean {
-    const { queue, rejections } = this.#context
-    return rejections.live() === undefined || queue?.mustWait === true
+    return mustWait(this.#context)
   }
 
   status(): ApiStatus {

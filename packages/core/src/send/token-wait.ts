@@ -1,0 +1,45 @@
+import { TokenlaneError, withMore } from '../errors.ts'
+import { longestTimer } from '../time/timers.ts'
+import type { TokenWait } from './api.ts'
+import type { Refusing } from './rejections.ts'
+
+interface Waiting {
+  readonly api: Pick<Refusing, 'baseUrl' | 'issuer' | 'token'>
+  readonly signal: AbortSignal | undefined
+  /** Returns a function that returns for how many milliseconds the call has waited for a token since. */
+  readonly start: () => () => number
+}
+
+/**
+ * Returns what `enter` does, whose wait ends once the call has waited for a token for as long as its client's timeout allows:
+ * by a signal, so that the renewal goes on for other calls. The wait for a turn does not count.
+ */
+export function withinTokenWait<T>(
+  { ms, error }: TokenWait,
+  { api, signal, start }: Waiting,
+  enter: (signal: AbortSignal) => T | Promise<T>,
+): T | Promise<T> {
+  const controller = new AbortController()
+  const entered = enter(controller.signal)
+  if (!(entered instanceof Promise)) return entered
+  const waited = start()
+  const abort = (): void => controller.abort(signal?.reason)
+  let timer: ReturnType<typeof setTimeout>
+  const look = (left: number): void => {
+    if (left < 1) return controller.abort(error(tokenTimeout(api, ms)))
+    timer = setTimeout(() => look(ms - waited()), Math.min(left, longestTimer))
+  }
+  look(ms)
+  signal?.addEventListener('abort', abort, { once: true })
+  return entered.finally(() => {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', abort)
+  })
+}
+
+function tokenTimeout({ baseUrl, issuer, token }: Waiting['api'], ms: number): TokenlaneError {
+  const failed = token.failure?.error
+  if (failed !== undefined) return withMore(failed, `; the client's timeout ended the wait after ${ms} ms`)
+  const reason = `Cannot get token: issuer "${issuer}" has sent none within ${ms} ms, the client's timeout`
+  return new TokenlaneError('TOKEN_REQUEST_TIMEOUT', reason, { api: baseUrl, issuer })
+}
