@@ -34,7 +34,10 @@ export function transportFailure(request: IssuerRequest, error: unknown): Tokenl
     failure(request, kind, reason, { ...details, definite })
   const refusal = mockRefusal(error, request.secrets)
   if (refusal !== undefined)
-    return failed(`was not asked: a mock lets no request through${refusal}; mock the token endpoint too`, true)
+    return failed(
+      `was not asked: a mock lets no request through${refusal}; mock the token endpoint too`,
+      true,
+    )
   const { cause } = (error ?? {}) as { readonly cause?: { readonly message?: unknown } }
   if (code === undefined && cause?.message === 'bad port')
     return failed(`could not be reached: \`fetch\` blocks port ${request.url.port}`, true)

@@ -3,7 +3,8 @@ import { expect, test, vi } from 'vitest'
 import { client, fakeService } from '../../test/fake-issuer.ts'
 
 const url = 'https://auth.example.com/public/security/v1/token'
-const coded = (code: string, message: string, more = {}): Error => Object.assign(new Error(message), { code, ...more })
+const coded = (code: string, message: string, more = {}): Error =>
+  Object.assign(new Error(message), { code, ...more })
 const inFetch = (cause: Error): Error => new TypeError('fetch failed', { cause })
 
 test.each([
@@ -15,7 +16,10 @@ test.each([
   [
     "undici's MockAgent, about a body",
     inFetch(
-      coded('UND_MOCK_ERR_MOCK_NOT_MATCHED', `Mock dispatch not matched for body 'client_secret=secret-1' on path '/t'`),
+      coded(
+        'UND_MOCK_ERR_MOCK_NOT_MATCHED',
+        `Mock dispatch not matched for body 'client_secret=secret-1' on path '/t'`,
+      ),
     ),
     'Mock dispatch not matched',
   ],
@@ -26,12 +30,18 @@ test.each([
   ],
   [
     'nock without a match',
-    inFetch(coded('ERR_NOCK_NO_MATCH', `Nock: No match for request {\n  "body": "client_secret=secret-1"\n}`)),
+    inFetch(
+      coded('ERR_NOCK_NO_MATCH', `Nock: No match for request {\n  "body": "client_secret=secret-1"\n}`),
+    ),
     'Nock: No match for request',
   ],
   [
     'msw',
-    inFetch(new Error('[MSW] Cannot bypass a request when using the "error" strategy for the "onUnhandledRequest" option.')),
+    inFetch(
+      new Error(
+        '[MSW] Cannot bypass a request when using the "error" strategy for the "onUnhandledRequest" option.',
+      ),
+    ),
     '[MSW] Cannot bypass a request',
   ],
 ])('%s that refuses a token request is quoted at once, without a secret', async (_what, refusal, quoted) => {
