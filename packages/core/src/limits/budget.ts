@@ -57,6 +57,7 @@ export interface Obstacle {
 }
 
 interface HeldClaim {
+  readonly demand: Demand
   readonly claim: Claim
   readonly until: number
   readonly trial: FixedLimit | undefined
@@ -141,6 +142,8 @@ export class Budget {
   readonly #clock = new ApiClock()
   /** Claims by the key of their demand, until when they hold. */
   readonly #claims = new Map<string, HeldClaim>()
+  /** The one that was asked for last. */
+  #last: HeldClaim | undefined
   /** Why the shared budget fails, while it does. */
   failure: string | undefined
   #sent = 0
@@ -397,13 +400,24 @@ export class Budget {
     const date = readDate(response)
     if (date === undefined) return
     this.#clock.heard(date, sentAt, now)
+    this.#forgetClaims()
+  }
+
+  #forgetClaims(): void {
     this.#claims.clear()
+    this.#last = undefined
   }
 
   #claimOf(demand: Demand, now: number, trial?: FixedLimit): Claim {
+    const last = this.#last
+    if (last !== undefined && last.demand === demand && last.trial === trial && now < last.until)
+      return last.claim
     const key = trial === undefined ? demand.key : `trial ${demand.key}`
     const held = this.#claims.get(key)
-    if (held !== undefined && now < held.until && held.trial === trial) return held.claim
+    if (held !== undefined && now < held.until && held.trial === trial) {
+      this.#last = held
+      return held.claim
+    }
     const { spread, accounting, unansweredGrace } = this.#policy
     const { cost } = demand
     const limits = this.#pace.inForce(demand, this.#clock, now)
@@ -413,8 +427,9 @@ export class Budget {
     const until = Math.min(...limits.map((limit) => ('until' in limit ? limit.until : Infinity)))
     if (trial !== undefined) limits.push(trial)
     const claim = { key, cost, limits, interval, accounting, unansweredGrace }
-    if (this.#claims.size >= mostClaims) this.#claims.clear()
-    this.#claims.set(key, { claim, until: Math.min(until, now + clockHolds), trial })
+    if (this.#claims.size >= mostClaims) this.#forgetClaims()
+    this.#last = { demand, claim, until: Math.min(until, now + clockHolds), trial }
+    this.#claims.set(key, this.#last)
     return claim
   }
 
@@ -519,7 +534,7 @@ export class Budget {
   #keepPace(queue?: BudgetQueue): void {
     const before = this.#kept
     this.#kept = this.#pace.kept
-    this.#claims.clear()
+    this.#forgetClaims()
     this.#limiter.tell({ about: 'pace', text: this.#pace.text, for: paceHolds })
     const differs = this.#kept.some(({ quota }, index) => quota !== before[index]?.quota)
     if (queue !== undefined && differs && this.#allows !== undefined) this.#sayPaused(queue, this.#lastPause)
@@ -586,7 +601,7 @@ export class Budget {
     this.#pace = new Pace(policy.limits)
     this.#watch = new PolicyWatch(this.#api, policy)
     this.#demands = new Demands(policy.limits, this.#api)
-    this.#claims.clear()
+    this.#forgetClaims()
   }
 
   /** Other processes got so many responses. */
@@ -608,7 +623,7 @@ export class Budget {
     } catch {
       return
     }
-    this.#claims.clear()
+    this.#forgetClaims()
     this.#serveAll()
   }
 

@@ -246,6 +246,13 @@ export class ApiQueue implements BudgetQueue {
    * towards it.
    */
   #serveOne(token: AccessToken | undefined): Obstacle | undefined {
+    const { only } = this.#calls
+    if (only !== undefined) {
+      const next = this.#next(only.demand, only.calls.size, token)
+      if ('cause' in next) return next
+      this.#send(only, next)
+      return undefined
+    }
     const full = new Set<string | undefined>()
     let obstacle: Obstacle | undefined
     const { lanes } = this.#calls
@@ -259,8 +266,7 @@ export class ApiQueue implements BudgetQueue {
       }
       if (next.cause !== 'limit') return next
       if (obstacle === undefined || next.ms < obstacle.ms) obstacle = next
-      if (lanes.length > 1)
-        for (const series of this.#budget.fullSeries(demand, performance.now())) full.add(series)
+      for (const series of this.#budget.fullSeries(demand, performance.now())) full.add(series)
     }
     return obstacle
   }

@@ -94,6 +94,13 @@ export class QueuedCalls {
     return ahead
   }
 
+  /** The lane of all calls, if they take the same. */
+  get only(): Lane | undefined {
+    if (this.#lanes.size !== 1) return undefined
+    for (const lane of this.#lanes.values()) return lane
+    return undefined
+  }
+
   /** The lanes, the one that goes first in front: by priority, and in turn. */
   get lanes(): Lane[] {
     const lanes = [...this.#lanes.values()]
