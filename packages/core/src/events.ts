@@ -49,13 +49,14 @@ export type TokenlaneEvent = {
 
 /** What each kind of event carries. */
 interface Events {
-  /** A token request succeeded; `joiners` calls waited for it. */
+  /** A token request succeeded; `joiners` calls waited for it. `outage` is there if it ends one: how long, how many tries. */
   'token.renewed': {
     issuer: string
     expiresAt: Date
     duration: number
     reason: RenewalReason
     joiners: number
+    outage?: { readonly duration: number; readonly failedTries: number }
   }
   /** A token that another process had obtained was taken from the shared store. */
   'token.received': { issuer: string; expiresAt: Date }

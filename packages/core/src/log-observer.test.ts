@@ -31,6 +31,19 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'info',
+    'general: new token after expiry in 5 ms, 1 call waited; the issuer works again after 40 s (failed tries: 12)',
+    {
+      type: 'token.renewed',
+      issuer,
+      expiresAt,
+      duration: 5,
+      reason: 'expired',
+      joiners: 1,
+      outage: { duration: 40_000, failedTries: 12 },
+    },
+  ],
+  [
+    'info',
     'general: new token before expiry in 5 ms, 1 call waited',
     { type: 'token.renewed', issuer, expiresAt, duration: 5.2, reason: 'ahead', joiners: 1 },
   ],

@@ -90,8 +90,11 @@ function levelOf(event: TokenlaneEvent): Level {
 }
 
 const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => string } = {
-  'token.renewed': ({ issuer, reason, duration, joiners }) =>
-    `${issuer}: new token${occasions[reason]} in ${ms(duration)}, ${counted(joiners, 'call')} waited`,
+  'token.renewed': ({ issuer, reason, duration, joiners, outage }) =>
+    `${issuer}: new token${occasions[reason]} in ${ms(duration)}, ${counted(joiners, 'call')} waited` +
+    (outage === undefined
+      ? ''
+      : `; the issuer works again after ${ms(outage.duration)} (failed tries: ${outage.failedTries})`),
   'token.received': ({ issuer }) => `${issuer}: new token from the shared store`,
   'scope.narrowed': ({ issuer, missing }) =>
     `${issuer}: the issuer did not grant ${missing.join(' ')}: check \`scope\` and what this client may ask for`,

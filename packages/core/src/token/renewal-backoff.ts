@@ -33,6 +33,13 @@ export class RenewalBackoff {
     return performance.now() < until ? error : undefined
   }
 
+  /** For how long tries have failed, in milliseconds, and how many. */
+  get outage(): { duration: number; failedTries: number } | undefined {
+    const { failingSince, failedTries } = this.failing
+    if (failingSince === undefined || failedTries === undefined) return undefined
+    return { duration: Math.max(0, Date.now() - Date.parse(failingSince)), failedTries }
+  }
+
   succeeded(): void {
     this.last = undefined
     this.failing = {}

@@ -130,11 +130,20 @@ export class Renewal implements Wait {
       try {
         const grant = await this.#obtain(reason)
         const token = held.use(grant)
+        const { outage } = backoff
         backoff.succeeded()
         const { duration } = grant
         const what = { issuer, expiresAt: token.expiresAt }
         if (duration === undefined) emit({ type: 'token.received', ...what })
-        else emit({ type: 'token.renewed', ...what, duration, reason, joiners: this.#joiners })
+        else
+          emit({
+            type: 'token.renewed',
+            ...what,
+            duration,
+            reason,
+            joiners: this.#joiners,
+            ...defined({ outage }),
+          })
         return token
       } catch (error) {
         if (!isTokenlaneError(error)) throw error
