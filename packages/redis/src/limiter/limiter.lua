@@ -142,7 +142,7 @@ for index, want in ipairs(ask.wants) do
     call('ZREM', deadlines, ask.me)
   else
     if granted > 0 then
-      call('ZADD', waiting, now + 2.5 * want.distance * math.max(1, all / want.share), ask.me)
+      call('ZADD', waiting, now + 2.5 * want.distance * math.max(1, math.sqrt(all / want.share)), ask.me)
       before = all - 1
     end
     wait = math.max(freeAt(want, (before + 1) * cost, want.early), due + before * want.interval) - now
