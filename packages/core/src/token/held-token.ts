@@ -22,6 +22,8 @@ export class HeldToken {
   #former: { readonly token: AccessToken; readonly grant: Grant } | undefined
   /** Whether a token from a shared store is not to be used: it may be one that was to be dropped. */
   distrustsStored = false
+  /** How often tokens were dropped by hand. */
+  forgotten = 0
   /** When a 401 last dropped a token, on the monotonic clock. */
   rejectedAt: number = Number.NEGATIVE_INFINITY
 
@@ -76,6 +78,7 @@ export class HeldToken {
 
   /** Drops the token, whichever it is, and the one before it. */
   forget(): void {
+    this.forgotten += 1
     this.#former = undefined
     this.distrustsStored = this.grant === undefined
     this.grant?.drop?.()

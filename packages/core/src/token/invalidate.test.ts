@@ -1,9 +1,12 @@
-import { expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { fleet } from '../../test/fleet.ts'
 import { MemoryStore } from '../../test/memory-store.ts'
 import { client, fakeService } from '../../test/fake-issuer.ts'
 import { createTokenManager } from '../index.ts'
 import { fakeTokens } from '../testing/fake-tokens.ts'
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'performance', 'setTimeout', 'clearTimeout'] }))
+afterEach(() => void vi.useRealTimers())
 
 test('after `invalidate`, calls get a new token, and the old one never comes back', async () => {
   const { tokens, issuer } = fakeService()
@@ -77,3 +80,24 @@ test.each(['', 'Bearer ', 'a b', 'Bearer\r\nx: y', 7])('a scheme of %j is refuse
   const general = { tokenEndpoint: 'https://auth.example.com/token', credentials: client }
   expect(() => createTokenManager({ issuers: { general }, apis } as never)).toThrow('`apis[0].scheme`')
 })
+
+test.each(['startup', 'ahead'])(
+  'a token that was asked for before `invalidate` (%s) and arrives after it is not used either',
+  async (reason) => {
+    const { tokens, issuer } = fakeService({ renewBefore: 3_000_000 })
+    const asked = Promise.withResolvers<Response>()
+    if (reason === 'ahead') {
+      issuer.respondOnceWith(() => issuer.token())
+      await tokens.getToken('general')
+      vi.setSystemTime(Date.now() + 3_000_000)
+    }
+    issuer.respondOnceWith(() => asked.promise)
+    const early = tokens.getToken('general')
+    await vi.advanceTimersByTimeAsync(0)
+    tokens.invalidate('general')
+    asked.resolve(issuer.token())
+    if (reason === 'startup') expect((await early).value).toBe('token-2')
+    const last = reason === 'startup' ? 'token-2' : 'token-3'
+    expect((await tokens.getToken('general')).value).toBe(last)
+  },
+)

@@ -162,12 +162,16 @@ export class Renewal implements Wait {
 
   async #obtain(reason: RenewalReason): Promise<Grant> {
     const { source, held } = this.#renewed
-    const grant = await source.obtain(reason, this)
-    const isStored = grant.duration === undefined
-    if (!isStored || !held.distrustsStored) return grant
-    held.distrustsStored = false
-    grant.drop?.()
-    return source.obtain(reason, this)
+    for (;;) {
+      const { forgotten } = held
+      const grant = await source.obtain(reason, this)
+      const isStored = grant.duration === undefined
+      // it was asked for before the token was dropped by hand
+      const isOld = held.forgotten !== forgotten || (isStored && held.distrustsStored)
+      if (!isOld) return grant
+      held.distrustsStored = false
+      grant.drop?.()
+    }
   }
 
   /** Waits before a try; throws the error of the one before if no call waits for it any more. */

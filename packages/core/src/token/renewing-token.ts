@@ -95,8 +95,6 @@ export class RenewingToken {
   /** Drops the token by hand, also in a shared store: calls get a new one from now on. */
   forget(): void {
     this.#held.forget()
-    // what a renewal under way brings may be the stored token
-    if (this.#underWay !== undefined) this.#held.distrustsStored = true
   }
 
   /** When a 401 last cost a token, on the monotonic clock. */
