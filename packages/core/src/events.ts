@@ -172,6 +172,8 @@ interface Events {
    * policy waits for them. Setting `option` in the rate policy gives more. Once per policy.
    */
   'api.slowed': { api: string; share: number; option: string }
+  /** An API without a rate policy refused a call with a 429. Once per API. */
+  'policy.missing': { api: string }
   /** The API's rate limit headers report limits (`seen`) that differ from the configured ones. Once per difference. */
   'policy.differs': { api: string; configured: readonly NamedLimit[]; seen: readonly NamedLimit[] }
   /** The rate budget that a fleet shares cannot be reached: this process uses only its own share. Once, when it begins. */

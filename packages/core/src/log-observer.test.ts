@@ -120,6 +120,11 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'warn',
+    `${api}: refused a call with status 429 and has no rate policy: with a \`ratePolicy\`, calls wait for their turn`,
+    { type: 'policy.missing', api },
+  ],
+  [
+    'warn',
     `${api}: paused for 1 s after status 429`,
     { type: 'api.paused', api, for: 999.97, status: 429, reason: 'refused' },
   ],

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { fakeService } from '../../test/fake-issuer.ts'
+import { answer, apiOf } from '../../test/one-api.ts'
 import { createTokenManager, type TokenManager } from '../index.ts'
 
 let warned: { text: string; code: string }[] = []
@@ -48,6 +50,17 @@ test('a call to an API with another scheme is one warning, and one to another pa
     {
       text: 'http://api.two.example.com: differs in its scheme from https://api.two.example.com/, so its calls get no token',
       code: 'TOKENLANE_ROUTE_MISSED',
+    },
+  ])
+})
+
+test('a 429 of an API without a rate policy is one warning, however many calls get one', async () => {
+  const { tokens } = fakeService({}, { observe: undefined })
+  for (let call = 0; call < 2; call += 1) await apiOf(tokens).send(async () => answer(429, 429))
+  expect(warned).toEqual([
+    {
+      text: 'https://api.example.com/: refused a call with status 429 and has no rate policy: with a `ratePolicy`, calls wait for their turn',
+      code: 'TOKENLANE_POLICY_MISSING',
     },
   ])
 })

@@ -21,6 +21,7 @@ export function warn(event: TokenlaneEvent): void {
 /** Returns what an event is about that is most likely a mistake, or a failure that calls wait for in silence. */
 function subjectOf(event: TokenlaneEvent): string | undefined {
   if (event.type === 'route.missed') return event.by && event.origin
+  if (event.type === 'policy.missing') return `429 ${event.api}`
   if (event.type === 'scope.narrowed') return `${event.issuer} ${event.missing.join(' ')}`
   if (event.type === 'renewal.failed' && !event.tokenStillValid) return event.reason
   return undefined

@@ -124,6 +124,15 @@ function tokenTime(queue: ApiQueue | undefined): () => number {
   return () => waits?.().token ?? performance.now() - start
 }
 
+/** The APIs without a rate policy that have refused a call for its limit. */
+const limited = new WeakSet<CallContext>()
+
+function tellLimit(api: CallContext): void {
+  if (limited.has(api)) return
+  limited.add(api)
+  api.emit({ type: 'policy.missing', api: api.baseUrl })
+}
+
 /** The right to send one attempt of a call. */
 class AttemptPass implements Pass {
   readonly #api: CallContext
@@ -158,6 +167,7 @@ class AttemptPass implements Pass {
   report(report: Report): Verdict {
     const { queue } = this.#api
     if (!this.#isSent) this.sent()
+    if (queue === undefined && report.status === 429) tellLimit(this.#api)
     const { record } = this.#call
     if (record !== undefined) record.status = report.status
     const judge = (isLimited: boolean): Verdict => {
