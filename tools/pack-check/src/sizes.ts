@@ -15,7 +15,7 @@ export interface Size {
 
 const kB = 1_000
 /** A tenth of core is what it uses of `oauth4webapi`, with all client authentications, and of `p-queue`. */
-const limits = { core: 49.5 * kB, typical: 44.8 * kB, adapter: 4 * kB, undici: 3.8 * kB, redis: 12 * kB }
+const limits = { core: 49.5 * kB, typical: 44.8 * kB, adapter: 4 * kB, redis: 12 * kB }
 
 /**
  * Returns the sizes of core with its dependencies, of what a typical application imports of it, and of every package on
@@ -49,8 +49,7 @@ export async function sizes({ folder, packages }: Project): Promise<Size[]> {
 }
 
 function limitOf(name: string): number {
-  if (name === '@tokenlane/redis') return limits.redis
-  return name === '@tokenlane/undici' ? limits.undici : limits.adapter
+  return name === '@tokenlane/redis' ? limits.redis : limits.adapter
 }
 
 async function bundled(input: string, external: readonly (string | RegExp)[]): Promise<number> {
