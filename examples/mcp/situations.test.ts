@@ -57,23 +57,3 @@ test('50 calls after the token was revoked while the issuer is down', async () =
   expect(tokenlane).toBeGreaterThan(1)
   expect(tokenlane).toBeLessThanOrEqual(12)
 })
-
-test('the README says of these situations what the page says', () => {
-  const readme = readFileSync(
-    new URL('../../README.md', import.meta.url),
-    'utf8',
-  )
-  const [tokenRequests, discoveries] = rowOf(
-    '50 calls at once, without a token',
-  )
-  const lost = rowOf('the same, and the issuer is down for 2 s').at(-1)
-  const said = [
-    /token requests for 50 calls at once, without a token +\| (.*?) +\| (.*?) +\|/,
-    /discovery requests for 50 calls at once, without a token +\| (.*?) +\| (.*?) +\|/,
-    /after a revocation, while the issuer is down for 2 s +\| (.*?) +\| (.*?) +\|/,
-  ].map((row) => {
-    const [, tokenlane = '', official] = row.exec(readme) ?? []
-    return `${official} / ${tokenlane.replaceAll('*', '')}`
-  })
-  expect(said).toEqual([tokenRequests, discoveries, lost])
-})
