@@ -99,6 +99,8 @@ export interface ClientErrors {
 export type Feature =
   /** Its own timeout for one attempt. */
   | 'timeout'
+  /** Its own timeout for the wait for a token. */
+  | 'tokenTimeout'
   /** Its own retries. */
   | 'retries'
   /** Errors for responses with status 400 and above. */

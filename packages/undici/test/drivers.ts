@@ -60,6 +60,10 @@ export function undiciDriver(
         reason: '`compose` makes a new dispatcher.',
         instead: 'The original dispatcher sends no token.',
       },
+      tokenTimeout: {
+        reason: 'undici has timeouts for attempts only.',
+        instead: '`AbortSignal.timeout()` ends the wait for a token too.',
+      },
       ...limitsOf[way],
       ...limits,
     },

@@ -48,6 +48,11 @@ export const fetchLimits = {
     instead:
       'A signal from `AbortSignal.timeout()` ends the call at any stage, and its time includes all waiting.',
   },
+  tokenTimeout: {
+    reason: 'fetch has no timeout of its own.',
+    instead:
+      'A signal from `AbortSignal.timeout()` ends the call at any stage, and its time includes all waiting.',
+  },
   retries: { reason: 'fetch never retries.', instead: 'The caller gets a 503 after 1 send.' },
   httpErrors: {
     reason: 'fetch does not turn a status into an error.',

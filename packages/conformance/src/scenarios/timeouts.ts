@@ -75,12 +75,10 @@ function tokenWait(
   return {
     name,
     needs: {
-      feature: 'timeout',
+      feature: 'tokenTimeout',
       async instead(stage) {
-        mustBeTimeout(
-          stage,
-          (await play(stage, { signal: stage.signal(AbortSignal.timeout(timeout)) })).error,
-        )
+        const { error } = await play(stage, { signal: stage.signal(AbortSignal.timeout(timeout)) })
+        expect(error).toMatchObject({ name: 'TimeoutError' })
       },
     },
     async run(stage) {
