@@ -1,4 +1,4 @@
-import { PassThrough, Readable, type Duplex } from 'node:stream'
+import { PassThrough, pipeline, Readable, type Duplex } from 'node:stream'
 
 import type { ScenarioResponse, Driver, Limit, RequestBody, ScenarioRequest } from '@tokenlane/conformance'
 import type { Dispatcher } from 'undici'
@@ -167,7 +167,7 @@ function responseOf({ status, headers }: Head, native: unknown): ScenarioRespons
 /** Writes what a caller of `pipeline` would write. */
 function feed(duplex: Duplex, body: unknown): void {
   if (typeof (body as Partial<AsyncIterable<Uint8Array>>)?.[Symbol.asyncIterator] === 'function')
-    return void Readable.from(body as AsyncIterable<Uint8Array>).pipe(duplex)
+    return void pipeline(Readable.from(body as AsyncIterable<Uint8Array>), duplex, () => {})
   try {
     duplex.end(body)
   } catch (error) {

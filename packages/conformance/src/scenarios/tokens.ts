@@ -45,16 +45,13 @@ export const tokens: ScenarioGroup = {
       },
     },
     {
-      name: 'is sent with the scheme that its API asks for, also after a 401 and a redirect',
+      name: 'is sent with the scheme that its API asks for, also after a 401',
       async run(stage) {
-        const api = await stage.scripted(({ url }, number) => {
-          if (number === 1) return rejection
-          return url === '/moved' ? { status: 200 } : { status: 302, headers: { location: '/moved' } }
-        })
+        const api = await stage.scripted((_, number) => (number === 1 ? rejection : { status: 200 }))
         const { client } = stage.open({ apis: [{ baseUrl: api.url, scheme: 'Zoho-oauthtoken' }] })
         expect(await client.status({ url: api.url })).toBe(200)
         const schemes = api.requests.map(({ headers }) => headers.authorization?.split(' ')[0])
-        expect(schemes).toEqual(Array(3).fill('Zoho-oauthtoken'))
+        expect(schemes).toEqual(['Zoho-oauthtoken', 'Zoho-oauthtoken'])
       },
     },
     {
