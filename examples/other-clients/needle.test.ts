@@ -55,6 +55,10 @@ const driver: Driver<Client> = {
       reason: 'needle makes no error of a status.',
       instead: 'The caller gets the response with its status.',
     },
+    tokenTimeout: {
+      reason: 'needle has timeouts for attempts only.',
+      instead: 'The signal of the caller ends the wait.',
+    },
     detach: {
       reason: '`withTokens` makes a new function.',
       instead: 'The function that it was made of sends no token.',

@@ -56,6 +56,10 @@ const driver: Driver<Client> = {
       reason: 'The timeout of ofetch ends the whole call, with all waiting.',
       instead: 'The signal of `AbortSignal.timeout()` does the same.',
     },
+    tokenTimeout: {
+      reason: 'The timeout of ofetch is a signal, which ends the whole call.',
+      instead: 'The signal of the caller ends the wait.',
+    },
     detach: {
       reason: '`ofetchWithTokens` makes a new client.',
       instead: 'The client that it was made after sends no token.',
