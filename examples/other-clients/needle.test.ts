@@ -63,6 +63,14 @@ const driver: Driver<Client> = {
       reason: '`withTokens` makes a new function.',
       instead: 'The function that it was made of sends no token.',
     },
+    statusFirst: {
+      reason: 'needle shows the status of a response after its body.',
+      instead: 'A body that cannot be read is an error of needle, as without Tokenlane.',
+    },
+    'body: Node stream': {
+      reason: 'The adapter does not look at a stream while its call waits.',
+      instead: 'A stream that fails before its call is sent is an error of its own.',
+    },
     'body: URLSearchParams': {
       reason: 'needle takes it for an object without fields.',
       instead: 'It sends an empty body, as it does alone.',
