@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 
 const states = {
   'for the first response of the issuer': { wait: 'token', frozenAt: '/token' },
@@ -13,10 +13,11 @@ const states = {
   'for the end of a pause': { wait: 'pause', frozenAt: '/api/x' },
 }
 
-test.concurrent.each(Object.entries(states))(
+test.concurrent.for(Object.entries(states))(
   'a process that is frozen for 8 s while calls wait %s loses none',
   { timeout: 60_000 },
-  async (_, { wait, frozenAt }) => {
+  // that of the test: of concurrent ones, the function that is imported takes any
+  async ([, { wait, frozenAt }], { onTestFinished }) => {
     const arrived = Promise.withResolvers<void>()
     let requests = 0
     const server = createServer((request, response) => {

@@ -154,6 +154,7 @@ test.each(Object.entries(settings))(
 )
 
 test.each([
+  { lib: ['es2022'] },
   { target: 'es2020' },
   { target: 'es2023' },
   { types: [], lib: ['es2022', 'dom', 'dom.iterable'] },

@@ -22,7 +22,7 @@ export interface CallPlan {
   readonly healed?: boolean
 }
 
-/** A call and what must hold of it: live tokens, three sends at most, an end in time that has a reason. */
+/** A call and what must hold of it: live tokens, two sends at most, an end in time that has a reason. */
 export class Call {
   readonly api: ScriptedApi
   /** Whether it has an excuse for failing for want of a token. */
@@ -143,10 +143,12 @@ export class Call {
     const { signal } = this.#controller
     figures.sends += 1
     this.#sends += 1
-    if (this.#sends > 3) this.#world.violated(`invariant 4: ${this.#name} was sent ${this.#sends} times`)
+    if (this.#sends > 2) this.#world.violated(`invariant 4: ${this.#name} was sent ${this.#sends} times`)
     if (signal.aborted) this.#world.violated(`invariant 2: ${this.#name} was sent after its abort`)
     const token = this.#mustBeLive(authorization.replace('Bearer ', ''))
     if (token === undefined) throw new ConnectionLost()
+    // the one retry was spent on the old token: a revocation may have been of both
+    this.mayBeRefused ||= this.#sends > 1 && this.api.issuer.model.isOld(token)
     return this.api.answer(token, signal)
   }
 

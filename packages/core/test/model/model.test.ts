@@ -8,7 +8,7 @@ import { World } from './world.ts'
 // 1. an issuer never has two token requests of this process at once;
 // 2. a call is sent only with its own issuer's current token, live by both clocks, and never after its abort;
 // 3. token requests stay within the bound that token-model.ts writes down;
-// 4. every call ends in time, with a result or a reason, after three sends at most; none fails for want of a token
+// 4. every call ends in time, with a result or a reason, after two sends at most; none fails for want of a token
 //    while the issuer is well or a token lives;
 // 5. nothing rejects unhandled; an idle or closed manager has no timer, and closing waits for nothing but work;
 // 6. no event, error or status holds a secret or a token.

@@ -99,6 +99,11 @@ export class TokenModel {
     return this.#current?.issued
   }
 
+  /** Whether this is the token before the current one, which an API gets that has refused the current one. */
+  isOld(token: Issued): boolean {
+    return this.#current !== undefined && this.#old?.issued === token
+  }
+
   get state(): 'none' | 'live' | 'expired' {
     if (this.#current === undefined) return 'none'
     return this.#left(this.#current) > 0 ? 'live' : 'expired'
