@@ -49,19 +49,28 @@ export function checkPriority(priority: unknown): void {
 /** The queued calls that take the same: where their units are not free, those of others may be. */
 export interface Lane {
   readonly demand: Demand
+  readonly calls: { readonly size: number }
+  readonly countByPriority: ReadonlyMap<number, number>
+  /** When a call of it was sent last. */
+  readonly servedAt: number
+}
+
+interface OwnLane extends Lane {
   /** The queue of p-queue. It calls nothing that it holds here, though its types say that it could. */
   readonly calls: PriorityQueue
   readonly countByPriority: Map<number, number>
-  /** When a call of it was sent last. */
   servedAt: number
 }
 
 /** A call that waits. */
-interface QueuedCall extends EnterOptions {
-  readonly lane: Lane
+interface WaitingCall extends EnterOptions {
   readonly queuedAt: number
   readonly send: (call: RunningCall) => void
   readonly refuse: (reason: unknown) => void
+}
+
+interface QueuedCall extends WaitingCall {
+  readonly lane: OwnLane
   /** Of the time that the process had. */
   countdown?: Countdown
 }
@@ -70,7 +79,7 @@ interface QueuedCall extends EnterOptions {
 export class QueuedCalls {
   readonly #tooLong: (maxWait: number) => TokenlaneError
   readonly #gaveUp: (demand: Demand) => void
-  readonly #lanes = new Map<string, Lane>()
+  readonly #lanes = new Map<string, OwnLane>()
   /** How many calls are queued. */
   size = 0
   #served = 0
@@ -103,6 +112,10 @@ export class QueuedCalls {
 
   /** The lanes, the one that goes first in front: by priority, and in turn. */
   get lanes(): Lane[] {
+    return this.#inOrder()
+  }
+
+  #inOrder(): OwnLane[] {
     const lanes = [...this.#lanes.values()]
     if (lanes.length < 2) return lanes
     const highest = new Map(lanes.map((lane) => [lane, Math.max(...lane.countByPriority.keys())]))
@@ -125,7 +138,7 @@ export class QueuedCalls {
     })
   }
 
-  #laneOf(demand: Demand): Lane {
+  #laneOf(demand: Demand): OwnLane {
     const known = this.#lanes.get(demand.key)
     if (known !== undefined) return known
     const lane = {
@@ -139,7 +152,11 @@ export class QueuedCalls {
   }
 
   /** Takes out the call of a lane that goes next. */
-  next(lane: Lane): QueuedCall {
+  next({ demand }: Lane): WaitingCall {
+    return this.#take(this.#laneOf(demand))
+  }
+
+  #take(lane: OwnLane): QueuedCall {
     const call = lane.calls.dequeue() as unknown as QueuedCall
     this.#served += 1
     lane.servedAt = this.#served
@@ -161,7 +178,8 @@ export class QueuedCalls {
   }
 
   #takeAll(): QueuedCall[] {
-    return this.lanes.flatMap((lane) => Array.from({ length: lane.calls.size }, () => this.next(lane)))
+    const lanes = this.#inOrder()
+    return lanes.flatMap((lane) => Array.from({ length: lane.calls.size }, () => this.#take(lane)))
   }
 
   #enqueue(call: QueuedCall, maxWait: number | undefined): void {
@@ -207,7 +225,7 @@ export class QueuedCalls {
     signal.removeEventListener('abort', this.#aborted)
   }
 
-  #count({ demand, calls, countByPriority }: Lane, priority: number, change: 1 | -1): void {
+  #count({ demand, calls, countByPriority }: OwnLane, priority: number, change: 1 | -1): void {
     this.size += change
     const count = (countByPriority.get(priority) ?? 0) + change
     if (count > 0) countByPriority.set(priority, count)
