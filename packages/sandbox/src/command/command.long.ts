@@ -89,7 +89,7 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
-test.concurrent.each([
+test.concurrent.for([
   ['SIGINT', 'ends by itself', ''],
   ['SIGTERM', 'ends by itself', ''],
   ['SIGHUP', 'ends by itself', ''],
@@ -98,7 +98,8 @@ test.concurrent.each([
   ['SIGINT', 'keeps signals', 'for (const name of ["SIGINT", "SIGTERM"]) process.on(name, () => {})'],
 ] as const)(
   '%s to it alone leaves neither a command that %s nor what that has started',
-  async (signal, _, keep) => {
+  // that of the test: of concurrent ones, the function that is imported takes any
+  async ([signal, , keep], { onTestFinished }) => {
     const temporary = mkdtempSync(join(folder, 'left-'))
     const inner = `${keep}; console.log('PID ' + process.pid); setInterval(() => {}, 1_000)`
     const outer = `import { spawn } from 'node:child_process'; ${keep}
