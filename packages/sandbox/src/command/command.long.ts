@@ -99,7 +99,7 @@ test.concurrent.for([
 ] as const)(
   '%s to it alone leaves neither a command that %s nor what that has started',
   // that of the test: of concurrent ones, the function that is imported takes any
-  async ([signal, , keep], { onTestFinished }) => {
+  async ([signal, , keep], context) => {
     const temporary = mkdtempSync(join(folder, 'left-'))
     const inner = `${keep}; console.log('PID ' + process.pid); setInterval(() => {}, 1_000)`
     const outer = `import { spawn } from 'node:child_process'; ${keep}
@@ -108,7 +108,7 @@ test.concurrent.for([
       env: { ...process.env, TMPDIR: temporary },
       stdio: ['ignore', 'pipe', 'ignore'],
     })
-    onTestFinished(() => void child.kill('SIGKILL'))
+    context.onTestFinished(() => void child.kill('SIGKILL'))
     const pids: number[] = []
     for await (const line of createInterface({ input: child.stdout })) {
       const [, pid] = /^PID (\d+)/.exec(line) ?? []
