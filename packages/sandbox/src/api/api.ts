@@ -66,15 +66,23 @@ export function createApi(options: ApiOptions): Api {
   ])
   const { origin, pathname: basePath } = new URL(baseUrl)
   const faults = createFaultSlot<Fault>(now, random)
-  const networkDelay = async (): Promise<void> => {
-    if (options.delays !== undefined) await pause(sample(options.delays, random))
+  /** Returns for how many milliseconds it waited, but for those that this process had no time. */
+  const networkDelay = async (): Promise<number> => {
+    if (options.delays === undefined) return 0
+    const ms = sample(options.delays, random)
+    await pause(ms)
+    return ms
   }
   let policy = options.ratePolicy
   let rate = createStrictRate(policy?.limits ?? [], now)
   const counts = new CallCounts()
 
-  async function decide(request: IncomingMessage, url: URL, reachedAt: number): Promise<Decided> {
-    const wait = rate.arrive()
+  async function decide(
+    request: IncomingMessage,
+    url: URL,
+    { reachedAt, arrivedAt }: { reachedAt: number; arrivedAt: number },
+  ): Promise<Decided> {
+    const wait = rate.arrive(arrivedAt)
     const usage = rate.usage()
     const fault = faults.take()
     const token = bearerToken(request.headers.authorization)
@@ -149,10 +157,12 @@ export function createApi(options: ApiOptions): Api {
         }
       }
 
-      await networkDelay()
+      const readAt = now()
+      const arrivedAt = readAt + (await networkDelay())
       counts.arrived()
       try {
-        const { answer, usage, cutInBody: half = false, ...outcome } = await decide(request, url, reachedAt)
+        const decided = await decide(request, url, { reachedAt, arrivedAt })
+        const { answer, usage, cutInBody: half = false, ...outcome } = decided
         if (answer === 'cut') {
           counts.responded('cut')
           request.socket.destroy()

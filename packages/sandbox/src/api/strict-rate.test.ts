@@ -30,6 +30,19 @@ test('a call exactly one window later is allowed', () => {
   expect(arrivals([{ quota: 1, window: 1_000 }], [0, 1_000])).toEqual([undefined, undefined])
 })
 
+test('a call counts when it arrived, though this process had no time for it until later', () => {
+  let at = 0
+  const rate = createStrictRate([{ quota: 2, window: 1_000 }], () => at)
+  rate.arrive()
+  at = 900
+  rate.arrive(300)
+  rate.arrive(200)
+  at = 1_250
+  expect(rate.usage()).toEqual([{ quota: 2, window: 1_000, used: 1, wait: 0, reset: 50 }])
+  expect(rate.arrive()).toBeUndefined()
+  expect(rate.maxima()).toEqual([3])
+})
+
 test('the window slides: a burst across the border of a second is seen', () => {
   const moments = [900, 950, 1_050, 1_100]
   expect(arrivals([{ quota: 3, window: 1_000 }], moments)).toEqual([undefined, undefined, undefined, 850])

@@ -55,11 +55,11 @@ export const ratePolicy: Allowed<StrictRatePolicy> = object<StrictRatePolicy>({
 /** Counts every call at the moment of its arrival, allowed or not. */
 export interface StrictRate {
   /**
-   * Records a call that arrives now.
+   * Records a call that arrives now, or arrived `at` a moment ago.
    *
    * @returns `undefined` if every limit holds; otherwise after how many milliseconds the next call would fit.
    */
-  arrive(): number | undefined
+  arrive(at?: number): number | undefined
   /** Returns for each limit how full its window is now. */
   usage(): WindowUsage[]
   /** Returns for each limit the highest number of calls in any window since the last `forgetMaxima()`. */
@@ -93,7 +93,9 @@ function createSlidingWindow({ quota, window }: RateLimit): SlidingWindow {
   return {
     max: 0,
     arrive(at) {
-      arrivals.push(at)
+      let place = arrivals.length
+      while (place > oldest && arrivals[place - 1]! > at) place -= 1
+      arrivals.splice(place, 0, at)
       const inWindow = slide(at)
       this.max = Math.max(this.max, inWindow)
       return inWindow > quota ? waitFrom(at) : undefined
@@ -115,8 +117,7 @@ export function createStrictRate(limits: readonly RateLimit[], now: () => number
   const windows = limits.map((limit) => createSlidingWindow(limit))
 
   return {
-    arrive() {
-      const at = now()
+    arrive(at = now()) {
       const waits = windows.map((window) => window.arrive(at)).filter((wait) => wait !== undefined)
       return waits.length > 0 ? Math.max(...waits) : undefined
     },
