@@ -15,9 +15,9 @@ const pages = [
   'providers',
   'proxy',
   'rate-policy',
-  'redis',
   'rotate-secret',
   'test-your-app',
+  'token-life',
   'workload-identity',
 ]
 
@@ -25,9 +25,7 @@ const pages = [
 const copies = new Map([
   ['docs/guide/troubleshoot.md', 'packages/core/troubleshoot.md'],
   ...pages.map((page) => [`docs/guide/${page}.md`, `packages/cli/guide/${page}.md`] as const),
-  ...['rejections', 'runtimes', 'tls'].map(
-    (page) => [`docs/${page}.md`, `packages/cli/guide/${page}.md`] as const,
-  ),
+  ['docs/support.md', 'packages/cli/guide/support.md'],
 ])
 
 /** Returns the text of each copy, by its path in the repository. */

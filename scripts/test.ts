@@ -68,7 +68,7 @@ async function runTests(): Promise<void> {
   if (table !== 'outdated') return
   count.failed += 1
   console.error(
-    'docs/conformance.md is not what this run found; `pnpm --dir tools/docs write conformance` writes it',
+    'packages/conformance/results.md is not what this run found; `pnpm --dir tools/docs write conformance` writes it',
   )
 }
 

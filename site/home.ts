@@ -27,7 +27,7 @@ const head = {
     tagline: `A Node library that works inside axios, got, ky, undici and fetch: it renews tokens, retries a call after a 401, and keeps within rate limits. (${release})`,
     actions: [
       { theme: 'brand', text: 'Get started', link: '/guide/bootstrap' },
-      { theme: 'alt', text: 'Compare', link: '/benchmarks' },
+      { theme: 'alt', text: 'Compare', link: '/compare' },
       { theme: 'alt', text: 'Keycloak, Okta, Entra ID …', link: '/guide/providers' },
     ],
   },

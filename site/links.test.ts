@@ -34,7 +34,7 @@ test('a picture becomes one of the site', () => {
 })
 
 test('a picture with a narrow form beside it becomes both, with the quotes of its text escaped', () => {
-  expect(siteLinks('![the "a" & b](images/trip.svg)', 'docs/benchmarks.md')).toBe(
+  expect(siteLinks('![the "a" & b](images/trip.svg)', 'docs/compare.md')).toBe(
     '<picture><source media="(max-width: 640px)" srcset="/images/trip-narrow.svg">' +
       '<img src="/images/trip.svg" alt="the &quot;a&quot; &amp; b"></picture>',
   )

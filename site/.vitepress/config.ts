@@ -64,7 +64,7 @@ export default defineConfig({
     nav: [
       { text: 'Guide', link: '/guide/', activeMatch: '/guide/(?!troubleshoot)' },
       { text: 'Examples', link: '/examples/', activeMatch: '/examples/' },
-      { text: 'Compare', link: '/benchmarks' },
+      { text: 'Compare', link: '/compare' },
       { text: 'API', link: '/reference/', activeMatch: '/reference/' },
       { text: 'Troubleshoot', link: '/guide/troubleshoot' },
       { text: release, link: '/changelog' },

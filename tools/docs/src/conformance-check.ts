@@ -6,10 +6,10 @@ import type { TestModule } from 'vitest/node'
 import { conformancePage } from './conformance-page.ts'
 
 const packages = new URL('../../../packages/', import.meta.url)
-const file = new URL('../../../docs/conformance.md', import.meta.url)
+const file = new URL('../../../packages/conformance/results.md', import.meta.url)
 
 /**
- * Compares the page in `docs/` with what a run of every client's conformance suite found, or writes it.
+ * Compares `packages/conformance/results.md` with what a run of every client's conformance suite found, or writes it.
  *
  * @returns `undefined` if the run left something out, or something failed: then there is nothing to compare.
  */

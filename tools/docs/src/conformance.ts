@@ -1,4 +1,4 @@
-// Writes docs/conformance.md: what every client's adapter does in the scenarios.
+// Writes packages/conformance/results.md: what every client's adapter does in the scenarios.
 import { startVitest } from 'vitest/node'
 
 import { checkConformance } from './conformance-check.ts'

@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('../../../', import.meta.url))
 const writers: Readonly<Record<string, readonly string[]>> = {
   // each package's api.md; 15 s
   api: ['tools/pack-check/src/write-api.ts'],
-  // docs/conformance.md; 1 min
+  // packages/conformance/results.md; 1 min
   conformance: ['tools/docs/src/conformance.ts'],
   // packages/otel/dashboards and the tables of its README; 1 s
   dashboards: ['packages/otel/dashboards/write.ts'],

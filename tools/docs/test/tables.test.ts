@@ -49,10 +49,8 @@ function isMeasured(way: string, figure: string): boolean {
   )
 }
 
-test('docs/benchmarks.md has the figures of bench/results.md', () => {
-  const rows = tablesIn(readFileSync(new URL('docs/benchmarks.md', root), 'utf8')).flatMap(
-    (table) => table.rows,
-  )
+test('docs/compare.md has the figures of bench/results.md', () => {
+  const rows = tablesIn(readFileSync(new URL('docs/compare.md', root), 'utf8')).flatMap((table) => table.rows)
   expect(rows.length).toBeGreaterThan(20)
   const wrong = rows.filter(([way = '', ...cells]) => !cells.every((cell) => isMeasured(way, cell.trim())))
   expect(wrong).toEqual([])

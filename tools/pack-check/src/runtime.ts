@@ -26,7 +26,7 @@ interface Suite {
   readonly after: readonly string[]
   /** Added to the environment. */
   readonly env?: Readonly<Record<string, string>>
-  /** Scenarios that do not hold there. docs/runtimes.md says why. */
+  /** Scenarios that do not hold there. docs/support.md says why. */
   readonly differs?: RegExp
 }
 

@@ -1,5 +1,5 @@
 // Uses the packed packages on every runtime, and runs the conformance suite there: `pnpm --dir tools/pack-check runtimes`.
-// With a part of a name, as in `… runtimes deno`, on those alone. Takes runtimes from npm. docs/runtimes.md says what must
+// With a part of a name, as in `… runtimes deno`, on those alone. Takes runtimes from npm. docs/support.md says what must
 // come of it.
 import { readFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
