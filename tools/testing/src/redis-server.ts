@@ -58,11 +58,10 @@ export interface RedisServer extends AsyncDisposable {
   close(): Promise<void>
 }
 
-// a test run that is cut short leaves no server behind
 const running = new Set<() => boolean>()
-process.on('exit', () => {
+const killAll = (): void => {
   for (const kill of running) kill()
-})
+}
 
 /** Starts a Redis server on a free port of 127.0.0.1. `settings` are further arguments of `redis-server`. */
 export async function startRedis(settings: readonly string[] = []): Promise<RedisServer> {
@@ -95,6 +94,8 @@ export async function startRedis(settings: readonly string[] = []): Promise<Redi
   }
   let child = await launch()
   const killAtExit = (): boolean => child.kill('SIGKILL')
+  // a test run that is cut short leaves no server behind
+  if (running.size === 0) process.once('exit', killAll)
   running.add(killAtExit)
   const kill = async (): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return
@@ -105,6 +106,7 @@ export async function startRedis(settings: readonly string[] = []): Promise<Redi
   const close = async (): Promise<void> => {
     await kill()
     running.delete(killAtExit)
+    if (running.size === 0) process.off('exit', killAll)
     rmSync(folder, { recursive: true, force: true })
   }
   return {
