@@ -10,6 +10,7 @@ const linked = new Set([
   'records.jsdom.test.ts',
   'records.mock-agent.test.ts',
   'records.msw.test.ts',
+  'records.nock.test.ts',
   'records.node.ts',
   'records.timers.test.ts',
 ])
