@@ -1,5 +1,5 @@
 // Everything an adapter package needs.
-export type { TokenManager } from './token-manager.ts'
+export type { TokenManager } from './manager/token-manager.ts'
 export type {
   AdmitOptions,
   Api,

@@ -1,14 +1,9 @@
 // Obtains and renews OAuth 2.0 access tokens, and sends each call with the right one: picks the API by URL, waits for a
 // slot, makes sure of a live token, waits for a permit, sends; on a 401 renews and sends again.
-export {
-  type CloseOptions,
-  createTokenManager,
-  type CutOff,
-  type IssuerStatus,
-  type ManagerStatus,
-  type TokenManager,
-} from './token-manager.ts'
-export { tokensFor } from './tokens-for.ts'
+export { createTokenManager } from './manager/create-token-manager.ts'
+export { tokensFor } from './manager/tokens-for.ts'
+export type { IssuerStatus, ManagerStatus, TokenManager } from './manager/token-manager.ts'
+export type { CloseOptions, CutOff } from './manager/close-within.ts'
 export type { ApiOptions, TokenFetch, TokenManagerOptions } from './manager/manager-options.ts'
 export {
   generalIssuer,
@@ -28,7 +23,7 @@ export type {
   PrivateKeyCredentials,
 } from './credentials/credentials.ts'
 export { envCredentials } from './credentials/env-credentials.ts'
-export type { AccessToken } from './token/access-token.ts'
+export type { AccessToken } from './access-token.ts'
 export type { CalendarWindow } from './limits/calendar.ts'
 export type { LimitedCall } from './limits/match.ts'
 export type { Limit, PolicyResponse, RateLimit, RateLimitHeaders, RatePolicy } from './limits/rate-policy.ts'

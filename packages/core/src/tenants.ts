@@ -4,13 +4,13 @@ import { readRuntime } from './manager/check-options.ts'
 import type { TokenManagerOptions } from './manager/manager-options.ts'
 import { mustBeObject, own, refusingTo } from './options/check.ts'
 import { aFunction, count, object, oneOf, optional, type ReadAs, text } from './options/reader.ts'
-import { mustBeSupportedRuntime } from './runtime/supported-runtime.ts'
+import { mustBeSupportedRuntime } from './manager/supported-runtime.ts'
 import { type CloseOptions, closeWithin, type CutOff } from './manager/close-within.ts'
 import { recentTenants } from './tenants/recent-tenants.ts'
 import { Budget } from './limits/budget.ts'
 import { type BudgetFactory, sharedBudgets } from './limits/shared-budgets.ts'
 import { putTogether } from './manager/put-together.ts'
-import type { TokenManager } from './token-manager.ts'
+import type { TokenManager } from './manager/token-manager.ts'
 
 /** Configures `createTenants`. */
 export interface TenantsOptions<Issuer extends string = string> {

@@ -1,4 +1,3 @@
-import type { Report } from '../send/api.ts'
 import { discardBody } from './discard-body.ts'
 
 type IncomingMessage = import('node:http').IncomingMessage
@@ -7,6 +6,11 @@ type IncomingMessage = import('node:http').IncomingMessage
 export interface JudgedRequest {
   /** Resolves when the bodies of all unwanted responses are gone. */
   readonly discarded: Promise<void>
+}
+
+interface ResponseHead {
+  readonly status: number
+  header(name: string): string | undefined
 }
 
 /** What says something about the body, and not about the response. */
@@ -18,7 +22,7 @@ const bodyFields = ['content-encoding', 'content-length', 'transfer-encoding', '
  */
 export function judgeResponses(
   request: NodeJS.EventEmitter,
-  isUnwanted: (report: Report) => boolean,
+  isUnwanted: (response: ResponseHead) => boolean,
 ): JudgedRequest {
   let discarded = Promise.resolve()
   const emit = request.emit.bind(request)
@@ -37,7 +41,7 @@ export function judgeResponses(
 }
 
 /** Returns status and headers of a response of `node:http`, which has repeated headers as a list. */
-function reportOf({ statusCode = 0, headers }: IncomingMessage): Report {
+function reportOf({ statusCode = 0, headers }: IncomingMessage): ResponseHead {
   return {
     status: statusCode,
     header(name) {

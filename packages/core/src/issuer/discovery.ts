@@ -4,9 +4,9 @@ import { isTokenlaneError, type TokenlaneError, type TokenlaneErrorCode } from '
 import { printable } from '../foreign-text.ts'
 import { withoutLastSlash } from '../options/urls.ts'
 import { failure } from './issuer-failure.ts'
-import { askServer, type IssuerResponse } from './issuer-request.ts'
+import { askServer } from './issuer-request.ts'
 import { isBusy, pageIn, passingStatuses } from './token-response.ts'
-import type { IssuerRequest } from './protocol.ts'
+import type { IssuerRequest, IssuerResponse } from './protocol.ts'
 
 /**
  * Returns what asks by the metadata that a server publishes (RFC 8414 §3, OpenID Connect Discovery 1.0 §4), and once more

@@ -3,26 +3,7 @@ import { readInstant } from '../time/read-instant.ts'
 import { readRetryAfter } from '../time/read-wait.ts'
 import { faultOfProcess } from '../tls/tls-floor.ts'
 import { failure, transportFailure, unusedProxy } from './issuer-failure.ts'
-import type { FormField, IssuerFetch, IssuerRequest } from './protocol.ts'
-
-/** A response of the issuer, read as a whole. */
-export interface IssuerResponse {
-  readonly status: number
-  readonly body: string
-  /** Those of the JSON object in the body, or of the form that some servers send; none of anything else. */
-  readonly members: Readonly<Record<string, unknown>>
-  /** The media type, empty where there is none. */
-  readonly type: string
-  readonly retryAfter: number | undefined
-  /** The `Date` of the response, in epoch milliseconds: the issuer's clock (RFC 9110 §6.6.1). */
-  readonly date: number | undefined
-  /** Whether `WWW-Authenticate` asks for a bearer token (RFC 6750 §3), as an API does. */
-  readonly isBearer: boolean
-  /** The `Location` of a redirect, which is not followed. */
-  readonly location: string | null
-  /** What the issuer got in form and header, so that no message repeats what it sends back of it. */
-  readonly sent: readonly FormField[]
-}
+import type { FormField, IssuerFetch, IssuerRequest, IssuerResponse } from './protocol.ts'
 
 /** A token response is a few KiB, and so is metadata. */
 const largest = 1_048_576

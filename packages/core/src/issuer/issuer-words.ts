@@ -1,7 +1,7 @@
 import { bytesOf } from '../credentials/bytes.ts'
 import { aboutRequest } from '../credentials/refused-client.ts'
 import { isText, printable } from '../foreign-text.ts'
-import type { IssuerResponse } from './issuer-request.ts'
+import type { IssuerResponse } from './protocol.ts'
 
 /** Fields of the form whose values the protocol fixes: an issuer may repeat them. */
 const fixed = new Set(['grant_type', 'client_assertion_type'])

@@ -3,10 +3,9 @@ import { aboutRequest } from '../credentials/refused-client.ts'
 import type { TokenlaneError } from '../errors.ts'
 import { isText, printable } from '../foreign-text.ts'
 import { failure } from './issuer-failure.ts'
-import type { IssuerResponse } from './issuer-request.ts'
 import { mistakeOf } from './issuer-url.ts'
 import { descriptionIn, errorCode, knownErrors, proofsIn } from './issuer-words.ts'
-import type { ClientProof, IssuedToken, IssuerRequest, TokenEndpoint } from './protocol.ts'
+import type { ClientProof, IssuedToken, IssuerRequest, IssuerResponse, TokenEndpoint } from './protocol.ts'
 
 /** One token request: which client asked which server, and how. */
 interface TokenRequest {

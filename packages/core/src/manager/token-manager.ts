@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import type { AccessToken } from '../token/access-token.ts'
+import type { AccessToken } from '../access-token.ts'
 import type { Api, ApiStatus } from '../send/api.ts'
 import type { CallsUnderWay } from '../send/calls-under-way.ts'
 import { checkRatePolicy, type RatePolicy } from '../limits/rate-policy.ts'

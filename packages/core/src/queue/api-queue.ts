@@ -2,8 +2,7 @@ import { TokenlaneError } from '../errors.ts'
 import type { CallWaits, Emit } from '../events.ts'
 import { dateFromNow } from '../time/finite-duration.ts'
 import { queueTimer } from '../time/timers.ts'
-import type { AccessToken } from '../token/access-token.ts'
-import type { CurrentToken } from '../token/renewing-token.ts'
+import type { AccessToken } from '../access-token.ts'
 import type {
   Budget,
   BudgetQueue,
@@ -17,6 +16,16 @@ import type { AskingCall, Demand } from '../limits/demand.ts'
 import { checkPriority, type EnterOptions, type Lane, QueuedCalls, type RunningCall } from './queued-calls.ts'
 import { WaitingTime } from './waiting-time.ts'
 
+/** The token of an API, as its queued calls need it. */
+interface NeededToken {
+  /** Returns the token if it can be sent as it is. */
+  live(): AccessToken | undefined
+  /** Waits for one. */
+  wait(signal: undefined): Promise<AccessToken>
+  /** Why the last try to get one failed, until one succeeds. */
+  readonly failure: { readonly reason: string; readonly error: TokenlaneError } | undefined
+}
+
 export interface QueueOptions {
   /** The `baseUrl` of the API. */
   readonly api: string
@@ -24,7 +33,7 @@ export interface QueueOptions {
   readonly emit: Emit
   /** What the API allows, which other queues may share. */
   readonly budget: Budget
-  readonly token: Pick<CurrentToken, 'live' | 'wait' | 'failure'>
+  readonly token: NeededToken
 }
 
 /** How a call enters the queue. */

@@ -3,7 +3,7 @@ import type { TokenlaneError } from '../errors.ts'
 import { refusingTo } from '../options/check.ts'
 import { fitting, type Reader } from '../options/reader.ts'
 import { Countdown } from '../time/countdown.ts'
-import type { AccessToken } from '../token/access-token.ts'
+import type { AccessToken } from '../access-token.ts'
 import type { Unit } from '../limits/budget.ts'
 import type { Demand } from '../limits/demand.ts'
 

@@ -2,7 +2,7 @@ import { isTokenlaneError } from '../errors.ts'
 import { type CallWaits, defined, type Emit, type ResendReason } from '../events.ts'
 import type { ApiQueue } from '../queue/api-queue.ts'
 import { causes, noWaits } from '../queue/waiting-time.ts'
-import type { AccessToken } from '../token/access-token.ts'
+import type { AccessToken } from '../access-token.ts'
 import { Tracing } from '../tracing.ts'
 import type { Refusing } from './rejections.ts'
 

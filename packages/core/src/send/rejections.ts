@@ -1,6 +1,6 @@
 import type { Emit } from '../events.ts'
 import { pause } from '../time/delay.ts'
-import type { AccessToken } from '../token/access-token.ts'
+import type { AccessToken } from '../access-token.ts'
 import type { ContestedToken } from '../token/contested-token.ts'
 import type { CurrentToken } from '../token/renewing-token.ts'
 

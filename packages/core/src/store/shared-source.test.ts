@@ -14,7 +14,7 @@ import { sharedStore } from '../fleet.ts'
 import { MemoryStore, WakingStore } from '../../test/memory-store.ts'
 import type { IssuerSettings } from '../issuer/issuer-options.ts'
 import type { Api } from '../send/api.ts'
-import type { TokenManager } from '../token-manager.ts'
+import type { TokenManager } from '../manager/token-manager.ts'
 import type { TokenStore } from './token-store.ts'
 
 const start = Date.UTC(2026, 10, 21)

@@ -1,7 +1,7 @@
 import type { Emit } from '../events.ts'
 import type { IssuerStatus } from '../manager/token-manager.ts'
 import { TokenlaneError, type TokenlaneErrorCode } from '../errors.ts'
-import { AccessToken } from '../token/access-token.ts'
+import { AccessToken } from '../access-token.ts'
 import type { CurrentToken, RenewingToken } from '../token/renewing-token.ts'
 
 /** Why a call can have no token. */

@@ -2,15 +2,20 @@ import type { RenewalReason } from '../events.ts'
 import type { Grant } from '../issuer/token-source.ts'
 import { betweenHalfAndWhole } from '../time/backoff.ts'
 import { timeUntil } from '../time/expiry.ts'
-import { AccessToken } from './access-token.ts'
-import type { RenewalOptions } from './renewal.ts'
+import { AccessToken } from '../access-token.ts'
 
 /** Calls wait for the renewal when the token has at most this left, or a fortieth of its lifetime if that is less. */
 const longestFloor = 10_000
 
+interface HeldTokenOptions {
+  /** Name of the issuer. */
+  readonly issuer: string
+  readonly renewBefore: number | undefined
+}
+
 /** The token that calls get, when it is to be renewed, and why; times are in milliseconds before it expires. */
 export class HeldToken {
-  readonly #options: RenewalOptions
+  readonly #options: HeldTokenOptions
   grant: Grant | undefined
   /** `undefined` before the first one, and after a 401 dropped it. */
   token: AccessToken | undefined
@@ -27,7 +32,7 @@ export class HeldToken {
   /** When a 401 last dropped a token, on the monotonic clock. */
   rejectedAt: number = Number.NEGATIVE_INFINITY
 
-  constructor(options: RenewalOptions) {
+  constructor(options: HeldTokenOptions) {
     this.#options = options
   }
 

@@ -1,7 +1,6 @@
 import { isRefusal, refusalSpan } from '../credentials/refused-client.ts'
-import type { TokenlaneError } from '../errors.ts'
+import type { TokenlaneError, TokenlaneErrorCode } from '../errors.ts'
 import { backoff, betweenHalfAndWhole } from '../time/backoff.ts'
-import type { TokenStatus } from './renewing-token.ts'
 
 /** Retries that calls wait for: from 250 ms on, at most 2 s apart, so that a short outage loses no call. */
 const firstRetry = 250
@@ -15,12 +14,21 @@ const longestRetryAfter = 300_000
 /** How soon is tried once more what may pass by itself, in ms. */
 const soon = 2_000
 
+/** The tries that no success has followed. */
+export interface FailedTries {
+  /** Code of the last failed try, until a renewal succeeds. */
+  readonly lastError?: TokenlaneErrorCode
+  /** When the first failed try since the last success was made, ISO 8601. */
+  readonly failingSince?: string
+  /** How many tries have failed since the last success. */
+  readonly failedTries?: number
+}
+
 /** Decides when an issuer may be asked again after renewals that failed. */
 export class RenewalBackoff {
   /** The last renewal, if it failed; another one is too early `until` a moment on the monotonic clock. */
   last: { readonly error: TokenlaneError; readonly until: number; readonly failFast: boolean } | undefined
-  /** When the first of the tries failed that no success has followed, how many did, and with which code the last one. */
-  failing: Pick<TokenStatus, 'failingSince' | 'failedTries' | 'lastError'> = {}
+  failing: FailedTries = {}
   /** The error of the last of them, why it failed in the words of the log, and how many before it did so too. */
   lastTry: { readonly error: TokenlaneError; readonly reason: string; readonly repeats: number } | undefined
   #failures = 0

@@ -1,24 +1,17 @@
 import { isRefusal } from '../credentials/refused-client.ts'
-import type { TokenlaneErrorCode } from '../errors.ts'
 import { defined } from '../events.ts'
 import type { TokenSource } from '../issuer/token-source.ts'
 import { isRequestBound, requestKeeper } from '../runtime/request-bound.ts'
 import { dateFromNow } from '../time/finite-duration.ts'
-import type { AccessToken } from './access-token.ts'
+import type { AccessToken } from '../access-token.ts'
 import { HeldToken } from './held-token.ts'
 import { Renewal, type RenewalOptions, type Renewed, type Retry } from './renewal.ts'
-import { RenewalBackoff } from './renewal-backoff.ts'
+import { type FailedTries, RenewalBackoff } from './renewal-backoff.ts'
 
-export interface TokenStatus {
+export interface TokenStatus extends FailedTries {
   readonly token: 'none' | 'live' | 'expired'
   /** ISO 8601. */
   readonly expiresAt?: string
-  /** Code of the last failed try, until a renewal succeeds. */
-  readonly lastError?: TokenlaneErrorCode
-  /** When the first failed try since the last success was made, ISO 8601. */
-  readonly failingSince?: string
-  /** How many tries have failed since the last success. */
-  readonly failedTries?: number
   /** From when on a call asks the issuer again after a renewal that failed, ISO 8601: now, if none has come since. */
   readonly nextTryAt?: string
 }

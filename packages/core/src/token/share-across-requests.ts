@@ -1,6 +1,6 @@
 import { TokenlaneError } from '../errors.ts'
 import { outliveRequest } from '../runtime/request-bound.ts'
-import type { AccessToken } from './access-token.ts'
+import type { AccessToken } from '../access-token.ts'
 
 /** How often a renewal shows that its incoming request still runs, and how long without a sign it counts as lost, in milliseconds. */
 const signInterval = 100

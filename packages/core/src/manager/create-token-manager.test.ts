@@ -1,8 +1,8 @@
 import { runInNewContext } from 'node:vm'
 import { afterEach, expect, test, vi } from 'vitest'
-import { client, fakeService, refusal, unavailable } from '../test/fake-issuer.ts'
-import { createTokenManager, generalIssuer, isTokenlaneError, weblinkIssuer } from './index.ts'
-import type { Api, ApiOptions, IssuerOptions, TokenManager, TokenManagerOptions } from './index.ts'
+import { client, fakeService, refusal, unavailable } from '../../test/fake-issuer.ts'
+import { createTokenManager, generalIssuer, isTokenlaneError, weblinkIssuer } from '../index.ts'
+import type { Api, ApiOptions, IssuerOptions, TokenManager, TokenManagerOptions } from '../index.ts'
 
 const authUrl = 'https://auth.example.com'
 const general = generalIssuer({ authUrl, credentials: client })

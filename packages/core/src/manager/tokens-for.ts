@@ -1,8 +1,8 @@
-import type { IssuerOptions } from './issuer/issuer-options.ts'
-import { oauthIssuer } from './issuer/oauth-issuer.ts'
-import type { ApiOptions, TokenManagerOptions } from './manager/manager-options.ts'
-import { putTogether } from './manager/put-together.ts'
-import { mustBeObject, own, refusingTo } from './options/check.ts'
+import type { IssuerOptions } from '../issuer/issuer-options.ts'
+import { oauthIssuer } from '../issuer/oauth-issuer.ts'
+import type { ApiOptions, TokenManagerOptions } from './manager-options.ts'
+import { putTogether } from './put-together.ts'
+import { mustBeObject, own, refusingTo } from '../options/check.ts'
 import type { TokenManager } from './token-manager.ts'
 
 /** The options of one issuer, of the one API that accepts its tokens, and of their manager. */

@@ -1,10 +1,7 @@
-import type { TokenManagerOptions } from './manager/manager-options.ts'
-import { putTogether } from './manager/put-together.ts'
-import type { TokenManager } from './manager/token-manager.ts'
-import { refusingTo } from './options/check.ts'
-
-export type { CloseOptions, CutOff } from './manager/close-within.ts'
-export type { IssuerStatus, ManagerStatus, TokenManager } from './manager/token-manager.ts'
+import type { TokenManagerOptions } from './manager-options.ts'
+import { putTogether } from './put-together.ts'
+import type { TokenManager } from './token-manager.ts'
+import { refusingTo } from '../options/check.ts'
 
 /**
  * Creates an application's token manager. Nothing is requested before the first call.

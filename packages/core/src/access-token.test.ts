@@ -2,7 +2,7 @@ import { format, inspect } from 'node:util'
 import { serialize } from 'node:v8'
 import { MessageChannel } from 'node:worker_threads'
 import { expect, test } from 'vitest'
-import { fakeService } from '../../test/fake-issuer.ts'
+import { fakeService } from '../test/fake-issuer.ts'
 
 test('a token shows its value where `value` is read, and nowhere else', async () => {
   const { tokens } = fakeService()

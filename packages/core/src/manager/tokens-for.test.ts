@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { FakeIssuer, refusal } from '../test/fake-issuer.ts'
-import { answer } from '../test/one-api.ts'
-import type { Exchange } from './adapter.ts'
-import { isTokenlaneError, type TokenlaneEvent, tokensFor } from './index.ts'
-import { configurationOf } from './manager/inspection.ts'
+import { FakeIssuer, refusal } from '../../test/fake-issuer.ts'
+import { answer } from '../../test/one-api.ts'
+import type { Exchange } from '../adapter.ts'
+import { isTokenlaneError, type TokenlaneEvent, tokensFor } from '../index.ts'
+import { configurationOf } from './inspection.ts'
 
 const given = {
   tokenEndpoint: 'https://login.example.com/token',
