@@ -10,7 +10,7 @@ type OnRequest = (request: NodeJS.EventEmitter) => void
 export interface JudgedTransport {
   readonly options: Partial<Config>
   /** Resolves when the bodies of unwanted responses are gone. */
-  discarded(): Promise<void> | undefined
+  discarded(): Promise<unknown> | undefined
 }
 
 /** Whether agents make the requests. Elsewhere, axios reads every body first. */

@@ -11,7 +11,7 @@ export type {
   TokenWait,
   Verdict,
 } from './send/api.ts'
-export { isTokenlaneError, TokenlaneError } from './errors.ts'
+export { isClosed, isTokenlaneError, TokenlaneError } from './errors.ts'
 export { checkCallOptions, type CallOptions } from './queue/call-options.ts'
 export { managerOf, markManaged, mustBeManager, refuseArgument } from './client/attachment.ts'
 export { judgeResponses, type JudgedRequest } from './client/judged-response.ts'

@@ -1,5 +1,6 @@
 import {
   checkCallOptions,
+  isClosed,
   isReplayable,
   hideRequest,
   isTokenlaneError,
@@ -44,7 +45,8 @@ const { errorMonitor } = process.getBuiltinModule('node:events')
 type State =
   | { readonly name: 'idle' | 'over' }
   | { readonly name: 'waiting' }
-  | { readonly name: 'ready' | 'sent' | 'again' | 'moved'; readonly pass: Pass }
+  | { readonly name: 'ready' | 'sent' | 'moved'; readonly pass: Pass }
+  | { readonly name: 'again'; readonly pass: Pass; readonly refused: () => Promise<object> }
   | { readonly name: 'handed'; readonly pass: Pass; readonly headers: NativeHeaders; readonly hooks: Hooks }
 
 type Hooks = Options['hooks']
@@ -101,7 +103,8 @@ export class Call {
       const isAgain = (verdict ?? report(pass, response)) === 'again'
       if (this.#state !== sent) return
       if (isAgain) this.#addAfterResponse(hooks, judged)
-      if (isAgain || isRedirect(response)) this.#state = { name: isAgain ? 'again' : 'moved', pass }
+      if (isAgain) this.#state = { name: 'again', pass, refused: () => judged.refused() }
+      else if (isRedirect(response)) this.#state = { name: 'moved', pass }
       // it may be open for hours
       else if (this.#isStream) pass.release()
     })
@@ -136,7 +139,7 @@ export class Call {
   readonly #beforeRequest = (
     options: NormalizedOptions,
     { retryCount }: Parameters<BeforeRequestHook>[1],
-  ): void | Promise<void> => {
+  ): ReturnType<BeforeRequestHook> => {
     const before = this.#hop
     const hop = hopTo(this.#tokens, options, retryCount, before)
     this.#hop = hop
@@ -154,7 +157,13 @@ export class Call {
     // the stream that `createRetryStream` makes goes on after the end, and holds nothing
     if (state.name === 'over') return this.#goOn(options, hop, api)
     const admitted = last?.name === 'again' ? last.pass.next() : this.#admit(api, options, last?.pass)
-    if (admitted instanceof Promise) return this.#waitFor(admitted, options, hop)
+    if (admitted instanceof Promise)
+      return this.#waitFor(admitted, options, hop).catch((error: unknown) => {
+        if (last?.name !== 'again' || !isClosed(error)) throw error
+        // got's own retries would end with this error
+        options.retry = { ...options.retry, limit: 0, calculateDelay: () => 0 }
+        return last.refused() as ReturnType<BeforeRequestHook>
+      })
     this.#body?.release()
     this.#state = { name: 'ready', pass: admitted }
     this.#addToken(options, hop, admitted)

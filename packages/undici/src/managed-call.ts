@@ -2,13 +2,13 @@ import type { Readable } from 'node:stream'
 
 import {
   checkCallOptions,
+  isClosed,
   isReplayable,
   mustKeepFloor,
   TokenlaneError,
   watchBody,
   type Api,
   type Pass,
-  type WaitingBody,
 } from '@tokenlane/core/adapter'
 
 import { CallController, requestAborted } from './call-controller.ts'
@@ -16,7 +16,7 @@ import type { Controller, Dispatch, DispatchOptions, Handler, ResponseHeaders } 
 import { hideDefects, showDefects } from './defects.ts'
 import { withToken } from './headers.ts'
 import { refuseOldTls } from './tls.ts'
-import { UnwantedBody } from './unwanted-body.ts'
+import { UnwantedResponse } from './unwanted-response.ts'
 
 const { AsyncResource } = process.getBuiltinModule('node:async_hooks')
 
@@ -34,7 +34,7 @@ export interface ManagedCallOptions {
 type State =
   | { readonly name: 'waiting' | 'over' }
   | { readonly name: 'sent'; readonly pass: Pass }
-  | { readonly name: 'unwanted'; readonly pass: Pass; readonly body: UnwantedBody }
+  | { readonly name: 'unwanted'; readonly pass: Pass; readonly response: UnwantedResponse }
   | { readonly name: 'moved'; readonly leave: () => void }
 
 /** One call of undici to an API. It is undici's handler of each attempt, and shows the caller's handler one request. */
@@ -81,7 +81,14 @@ export class ManagedCall implements Handler {
     if (typeof this.#call.handler.onResponseError !== 'function') this.#refuseAtOnce(admitted)
     // the caller's handler has the signal, and can abort what it knows of
     this.#startEarly()
-    this.#sendAfter(admitted, waiting)
+    const released = admitted.then((pass) => {
+      waiting.release()
+      return pass
+    })
+    this.#sendAfter(released, (error) => {
+      waiting.abandon()
+      this.#fail(null, waiting.death === undefined ? error : (waiting.death.error ?? requestAborted()))
+    })
     return true
   }
 
@@ -115,17 +122,14 @@ export class ManagedCall implements Handler {
     return redirected === undefined ? api.admit(asked) : redirected.follow(asked)
   }
 
-  #sendAfter(admitted: Promise<Pass>, waiting?: WaitingBody): void {
+  /** @param refuse tells the caller that the pass does not come. */
+  #sendAfter(admitted: Promise<Pass>, refuse: (error: unknown) => void): void {
     admitted
-      .then((pass) => {
-        waiting?.release()
-        return this.#send(pass)
-      })
+      .then((pass) => this.#send(pass))
       .catch((error: unknown) => {
         // else thrown by the caller's handler as it was told of its failure
         if (this.#state.name === 'over') throw error
-        waiting?.abandon()
-        this.#fail(null, waiting?.death === undefined ? error : (waiting.death.error ?? requestAborted()))
+        refuse(error)
       })
       .catch((thrown: unknown) => {
         // as what a handler throws in a callback of a connection
@@ -170,7 +174,8 @@ export class ManagedCall implements Handler {
     const { handler, expect } = this.#call
     const pass = status >= 200 && this.#state.name === 'sent' ? this.#state.pass : undefined
     if (pass !== undefined && report(pass, status, headers) === 'again') {
-      this.#state = { name: 'unwanted', pass, body: new UnwantedBody(attempt) }
+      const response = new UnwantedResponse(attempt, { status, headers, message })
+      this.#state = { name: 'unwanted', pass, response }
       return
     }
     this.#controller.rawHeaders = attempt.rawHeaders
@@ -183,16 +188,19 @@ export class ManagedCall implements Handler {
   }
 
   onResponseData(_: Controller, chunk: Uint8Array): void {
-    if (this.#state.name === 'unwanted') this.#state.body.count(chunk)
+    if (this.#state.name === 'unwanted') this.#state.response.add(chunk)
     else this.#call.handler.onResponseData?.(this.#controller, chunk)
   }
 
   onResponseEnd(attempt: Controller, trailers: ResponseHeaders): void {
     const state = this.#state
-    if (state.name === 'unwanted') return this.#goAgain(state.pass)
-    this.#controller.rawTrailers = attempt.rawTrailers
-    try {
+    const end = (): void => {
+      this.#controller.rawTrailers = attempt.rawTrailers
       this.#call.handler.onResponseEnd?.(this.#controller, trailers)
+    }
+    if (state.name === 'unwanted') return this.#goAgain(state.pass, () => this.#giveBack(state.response, end))
+    try {
+      end()
     } finally {
       if (state.name === 'moved') state.leave()
     }
@@ -200,9 +208,13 @@ export class ManagedCall implements Handler {
 
   onResponseError(attempt: Controller | null, error: unknown): void {
     const state = this.#state
-    if ('pass' in state && !this.#controller.aborted)
-      if (state.name === 'unwanted' || reportError(state.pass, error) === 'again')
-        return this.#goAgain(state.pass)
+    if (this.#controller.aborted) return this.#fail(attempt, error)
+    const end = (): never => {
+      throw error
+    }
+    if (state.name === 'unwanted') return this.#goAgain(state.pass, () => this.#giveBack(state.response, end))
+    if (state.name === 'sent' && reportError(state.pass, error) === 'again')
+      return this.#goAgain(state.pass, () => this.#fail(null, error))
     this.#fail(attempt, error)
   }
 
@@ -229,19 +241,26 @@ export class ManagedCall implements Handler {
     }
   }
 
-  #goAgain(pass: Pass): void {
-    if (this.#state.name === 'unwanted') this.#state.body.end()
+  /** @param giveUp gives the caller what the attempt came to, if the manager closes before the next one. */
+  #goAgain(pass: Pass, giveUp: () => void): void {
+    if (this.#state.name === 'unwanted') this.#state.response.end()
     this.#state = { name: 'waiting' }
     this.#controller.lead(undefined)
     // a stream that held nothing, as that of a `pipeline` without a body
     if (!isReplayable(this.#options.body)) this.#options = { ...this.#options, body: null }
-    this.#caller.runInAsyncScope(() => this.#sendAfter(pass.next()))
+    const refuse = (error: unknown): void => (isClosed(error) ? giveUp() : this.#fail(null, error))
+    this.#caller.runInAsyncScope(() => this.#sendAfter(pass.next(), refuse))
+  }
+
+  #giveBack(response: UnwantedResponse, end: () => void): void {
+    this.#state = { name: 'over' }
+    response.giveTo(this.#call.handler, this.#controller, end)
   }
 
   #fail(attempt: Controller | null, error: unknown): void {
     const state = this.#state
     this.#state = { name: 'over' }
-    if (state.name === 'unwanted') state.body.end()
+    if (state.name === 'unwanted') state.response.end()
     if (state.name === 'moved') state.leave()
     if ('pass' in state) state.pass.release(error)
     const shown = 'pass' in state ? withoutToken(error, state.pass) : error

@@ -33,6 +33,10 @@ export const queue: ScenarioGroup = {
         expect(stage.calls()).toBe(1)
       },
     },
+    ...(['has begun', 'is about to begin'] as const).map((when) => ({
+      name: `gives a call its 429 if the manager closes as the pause after it ${when}`,
+      run: (stage: Stage) => closesAfter429(stage, when),
+    })),
     {
       name: 'sends no more calls at once than `concurrency` allows',
       async run(stage) {
@@ -87,4 +91,19 @@ async function pausesAfter429(stage: Stage, call: ScenarioRequest): Promise<void
   expect(performance.now() - start).toBeGreaterThan(990)
   expect(pauses).toMatchObject([{ for: 1_000, status: 429 }])
   expect(stage.calls()).toBe(2)
+}
+
+async function closesAfter429(stage: Stage, when: 'has begun' | 'is about to begin'): Promise<void> {
+  const paused = Promise.withResolvers<void>()
+  const { tokens, client } = stage.open({
+    ratePolicy: { limits: [] },
+    observe: ({ type }) => type === 'api.paused' && paused.resolve(),
+  })
+  stage.sandbox.control.failApi('weblink', { status: 429, retryAfter: 600, times: 1 })
+  const call = client.status({ url: 'records' })
+  await paused.promise
+  if (when === 'has begun') await vi.waitFor(() => expect(tokens.status().apis[1]?.queued).toBe(1), patiently)
+  await tokens.close()
+  expect(await call).toBe(429)
+  expect(stage.calls()).toBe(1)
 }

@@ -8,17 +8,25 @@ type Body = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
 /**
  * Frees the connection of an unwanted response: reads a body of at most 64 KiB, so that the connection can be
  * reused, and cancels one that is longer or takes more than a second. Never rejects.
+ *
+ * @returns the body, if it was read to its end.
  */
-export async function discardBody(body: Body | null | undefined): Promise<void> {
-  if (body === null || body === undefined) return
+export async function discardBody(body: Body | null | undefined): Promise<readonly Uint8Array[] | undefined> {
+  if (body === null || body === undefined) return undefined
+  const chunks: Uint8Array[] = []
   let timer: ReturnType<typeof setTimeout> | undefined
   try {
     const source = sourceOf(body)
-    timer = setTimeout(() => source.giveUp(), longestRead)
+    let isLate = false
+    timer = setTimeout(() => {
+      isLate = true
+      source.giveUp()
+    }, longestRead)
     let read = 0
     while (read <= mostRead) {
       const { done, value } = await source.next()
-      if (done === true || value === undefined) return
+      if (done === true || value === undefined) return isLate ? undefined : chunks
+      chunks.push(value)
       read += value.length
     }
     source.giveUp()
@@ -27,6 +35,7 @@ export async function discardBody(body: Body | null | undefined): Promise<void> 
   } finally {
     clearTimeout(timer)
   }
+  return undefined
 }
 
 /** Returns how a body is read, and cancelled, which also ends a pending read. */

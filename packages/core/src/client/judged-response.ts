@@ -5,7 +5,9 @@ type IncomingMessage = import('node:http').IncomingMessage
 /** A request of `node:http` whose responses are judged before its client sees them. */
 export interface JudgedRequest {
   /** Resolves when the bodies of all unwanted responses are gone. */
-  readonly discarded: Promise<void>
+  readonly discarded: Promise<unknown>
+  /** Returns the last unwanted response for a client that gives it to its caller after all, without a body that was given up. */
+  refused(): Promise<object>
 }
 
 interface ResponseHead {
@@ -24,19 +26,22 @@ export function judgeResponses(
   request: NodeJS.EventEmitter,
   isUnwanted: (response: ResponseHead) => boolean,
 ): JudgedRequest {
-  let discarded = Promise.resolve()
+  let unwanted: IncomingMessage
+  let discarded: Promise<readonly Uint8Array[] | undefined> = Promise.resolve(undefined)
   const emit = request.emit.bind(request)
   request.emit = (event: string, ...values: unknown[]) => {
     if (event !== 'response') return emit(event, ...values)
     const response = values[0] as IncomingMessage
     if ((response.statusCode ?? 0) < 400 || !isUnwanted(reportOf(response))) return emit(event, response)
+    unwanted = response
     discarded = discardBody(response)
-    return emit(event, withoutBody(response))
+    return emit(event, withBody(response, undefined))
   }
   return {
     get discarded() {
       return discarded
     },
+    refused: async () => withBody(unwanted, await discarded),
   }
 }
 
@@ -51,13 +56,14 @@ function reportOf({ statusCode = 0, headers }: IncomingMessage): ResponseHead {
   }
 }
 
-function withoutBody(response: IncomingMessage): object {
+/** Returns a response as its client takes it, with this body or without one. */
+function withBody(response: IncomingMessage, body: readonly Uint8Array[] | undefined): object {
   const { Readable } = process.getBuiltinModule('node:stream')
   const { statusCode, statusMessage, httpVersion, rawHeaders, socket } = response
   const headers = { ...response.headers }
-  for (const name of bodyFields) delete headers[name]
+  if (body === undefined) for (const name of bodyFields) delete headers[name]
   const { req } = response as { readonly req?: unknown }
-  const empty = new Readable({ read: () => void empty.push(null) })
   const head = { statusCode, statusMessage, httpVersion, headers, rawHeaders, socket, req }
-  return Object.assign(empty, head, { complete: true, trailers: {}, rawTrailers: [] })
+  const stream = Readable.from(body ?? [], { objectMode: false })
+  return Object.assign(stream, head, { complete: true, trailers: {}, rawTrailers: [] })
 }

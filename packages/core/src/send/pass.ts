@@ -98,9 +98,10 @@ function enter(
   const { priority = 0 } = options
   const signal = options.signal ?? undefined
   signal?.throwIfAborted()
-  if (callsUnderWay.closed && !sentBefore) throw closedError(baseUrl, baseUrl)
-  const measured = record?.measure(queue)
   const isLimited = resends.at(-1) === 'limited'
+  // the manager may have closed before a client asked for its next attempt
+  if (callsUnderWay.closed && (!sentBefore || isLimited)) throw closedError(baseUrl, baseUrl)
+  const measured = record?.measure(queue)
   const wait = (until: AbortSignal | undefined): Promise<AccessToken> => {
     const waited = rejections.wait(until)
     return sentBefore ? waited : callsUnderWay.untilClosed(waited, () => closedError(baseUrl, baseUrl))
