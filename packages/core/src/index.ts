@@ -20,6 +20,7 @@ export type {
   CredentialsContext,
   CredentialsProvider,
   CredentialsSource,
+  PfxCredentials,
   PrivateKeyCredentials,
 } from './credentials/credentials.ts'
 export { envCredentials } from './credentials/env-credentials.ts'

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
-import { createTokenManager, isTokenlaneError, TokenlaneError } from '../src/index.ts'
+import { createTokenManager, isTokenlaneError, oauthIssuer, TokenlaneError } from '../src/index.ts'
 import { client, fakeService } from './fake-issuer.ts'
 
 // A secret in the wrong place is refused, or used as what it is not, but never quoted.
@@ -41,6 +41,15 @@ const places: Record<string, (value: unknown) => unknown> = {
   clientId: (value) => ofService({ ...service, credentials: { ...client, clientId: value } }),
   clientSecret: (value) => ofService({ ...service, credentials: { ...client, clientSecret: value } }),
   secretIssuedAt: (value) => ofService({ ...service, credentials: { ...client, secretIssuedAt: value } }),
+  ...Object.fromEntries(
+    ['certificate', 'privateKey', 'pfx', 'passphrase'].map((name) => [
+      name,
+      (value) => {
+        const credentials = { clientId: 'a', pfx: '', [name]: value }
+        return { issuers: { a: oauthIssuer({ ...issuer, credentials }) }, apis: [] }
+      },
+    ]),
+  ),
   'credentials[0]': (value) => ofService({ ...service, credentials: [value] }),
   'apis[0]': (value) => api(value),
   'apis[0].baseUrl': (value) => api({ baseUrl: value, issuer: 'a' }),

@@ -39,6 +39,8 @@ function here(code: string): string {
       .replaceAll('https://api.example.com/', sandbox.apiUrl)
       .replaceAll('redis://redis.example.com:6379', redis.url)
       .replaceAll('/run/secrets/general', new URL('generated/run/secrets', import.meta.url).pathname)
+      // read and not used: its tests make a certificate
+      .replaceAll('/run/secrets/client.pfx', new URL('generated/run/ca.pem', import.meta.url).pathname)
       // a server that its page stops by SIGTERM
       .replace('.listen(3_000)', '.listen(0).unref()')
       // a suite can be registered in a test runner only

@@ -6,6 +6,7 @@ import {
   type CredentialsKinds,
   fieldsOf,
   kindOf,
+  markOf,
   readClient,
 } from './client.ts'
 import type { ClientCredentials } from './credentials.ts'
@@ -54,7 +55,16 @@ function checkClient(value: unknown, path: string, kinds: CredentialsKinds): Cli
   const refusals = faults.map(
     ({ field, given, allowed }) => [field, (_: unknown, at: string) => refuse(at, given, allowed)] as const,
   )
-  const unknown = unknownOptions(value, fieldsOf(kindOf(value, kinds)))
+  const kind = kindOf(value, kinds)
+  const marks = new Set(kinds.map(markOf))
+  const unknown = unknownOptions(value, fieldsOf(kind), kinds.flatMap(fieldsOf)).map(
+    ([name, refusal]) => [name, marks.has(name) ? besides(markOf(kind)) : refusal] as const,
+  )
   allOf([...unknown, ...refusals], ([name, refusal]) => refusal(undefined, `${path}.${name}`))
   return (read as { readonly client: ClientCredentials }).client
+}
+
+/** Refuses what credentials of another kind are told by. */
+function besides(mark: string): (value: unknown, path: string) => never {
+  return (_, path) => refuse(path, `given with \`${mark}\``, 'one of the two')
 }

@@ -42,6 +42,17 @@ export interface CertificateCredentials {
   readonly secretIssuedAt?: Date | undefined
 }
 
+/** A client that authenticates with a TLS certificate (RFC 8705 §2) in a PKCS#12 file, `.pfx` or `.p12` (RFC 7292). */
+export interface PfxCredentials {
+  readonly clientId: string
+  /** The file's bytes, such as `readFileSync(path)`, or their Base64 text. Holds the certificate and its key. Never printed. */
+  readonly pfx: string | Uint8Array
+  /** The file's passphrase. Never printed. */
+  readonly passphrase?: string | undefined
+  /** When the certificate was issued. With it, `secret.expiring` is emitted before the certificate expires. */
+  readonly secretIssuedAt?: Date | undefined
+}
+
 /**
  * Returns an assertion that proves the client's identity, from wherever the workload gets it: a projected Kubernetes
  * token, a SPIFFE JWT-SVID, a JWT signed in a KMS.
@@ -80,6 +91,7 @@ export type ClientCredentials =
   | Credentials
   | PrivateKeyCredentials
   | CertificateCredentials
+  | PfxCredentials
   | AssertionCredentials
 
 /** How a client authenticates to an issuer, named as in RFC 7591 §2 and RFC 8705 §2.1.1. */

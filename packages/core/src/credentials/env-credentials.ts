@@ -9,8 +9,9 @@ import { clientsFromTexts, neededFields, textFault, textProvider } from './text-
  * `<PREFIX>_SECRET_ISSUED_AT` (an ISO 8601 date).
  *
  * An `oauthIssuer` also accepts a key (`<PREFIX>_PRIVATE_KEY`, `<PREFIX>_KEY_ID`, the same two with `_NEXT`, and
- * `<PREFIX>_ALGORITHM`), a certificate (`<PREFIX>_CERTIFICATE`, `<PREFIX>_PRIVATE_KEY` and the same two with `_NEXT`),
- * and a file with an assertion, read as `fileAssertion` reads it (`<PREFIX>_ASSERTION_FILE`, `<PREFIX>_ASSERTION_TYPE`).
+ * `<PREFIX>_ALGORITHM`), a certificate (`<PREFIX>_CERTIFICATE`, `<PREFIX>_PRIVATE_KEY` and the same two with `_NEXT`;
+ * or `<PREFIX>_PFX`, a PKCS#12 file in Base64, also with `_NEXT`; and `<PREFIX>_PASSPHRASE`), and a file with an
+ * assertion, read as `fileAssertion` reads it (`<PREFIX>_ASSERTION_FILE`, `<PREFIX>_ASSERTION_TYPE`).
  * Several are tried in this order: secret, certificate, key, assertion. In PEM text, `\n` may stand for a line break.
  *
  * @throws TokenlaneError `INVALID_OPTIONS` from `createTokenManager` if variables are missing or empty at start-up, or

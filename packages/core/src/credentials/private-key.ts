@@ -1,9 +1,8 @@
-import { isText } from '../foreign-text.ts'
-import { isRecord, shape } from '../options/check.ts'
-import { type Pem, tlsFault } from '../tls/client-certificate.ts'
+import { isRecord } from '../options/check.ts'
 import { base64url, type Bytes, bytesOf, fromBase64url } from './bytes.ts'
-import { type Check, type CredentialsKind, date, text } from './client.ts'
+import { type CredentialsKind, date, text } from './client.ts'
 import type { PrivateKeyCredentials, SigningAlgorithm } from './credentials.ts'
+import { pemFault, withLineBreaks } from './pem.ts'
 
 // the global types of Web Crypto are the DOM's, which this package does without
 export type CryptoKey = Awaited<ReturnType<typeof globalThis.crypto.subtle.importKey>>
@@ -63,28 +62,6 @@ export const keyKind: CredentialsKind = {
     privateKey: withLineBreaks(key),
     keyNumber: numberOf(key),
   }),
-}
-
-/** The credentials of a client that shows a certificate. */
-export const certificateKind: CredentialsKind = {
-  method: 'tls_client_auth',
-  proof: 'certificate',
-  needed: {
-    certificate: (value) => pemFault(value, 'CERTIFICATE'),
-    privateKey: (value, fields) => pemFault(value, '(?:[A-Z]+ )?PRIVATE KEY') ?? pairFault(fields),
-  },
-  optional: { passphrase: text, secretIssuedAt: date },
-  clientOf: pairIn,
-}
-
-function pairIn({ certificate, privateKey, ...others }: Readonly<Record<string, unknown>>) {
-  return { ...others, certificate: withLineBreaks(certificate), privateKey: withLineBreaks(privateKey) }
-}
-
-/** In JSON and .env files, a line break of PEM text may be a backslash and an n. */
-function withLineBreaks(pem: unknown): unknown {
-  // or two of them, where it was escaped twice
-  return isText(pem) ? pem.replaceAll(/\\+n/g, '\n') : pem
 }
 
 /** Numbers the keys that are objects: no text of theirs tells them apart. */
@@ -152,24 +129,4 @@ async function keyFor(given: string | object, wanted: KeyAlgorithm): Promise<Cry
     // Web Crypto's errors mean that this is another kind of key
     return undefined
   }
-}
-
-/** Returns what is wrong with a key that TLS cannot use with its certificate, where that is in order. */
-function pairFault(fields: Readonly<Record<string, unknown>>): ReturnType<Check> {
-  if (pemFault(fields['certificate'], 'CERTIFICATE') !== undefined) return undefined
-  const fault = tlsFault(pairIn(fields) as Pem)
-  if (fault === undefined) return undefined
-  return {
-    given: `not usable with \`certificate\` (${fault})`,
-    allowed: 'its key, with `passphrase` if it is encrypted',
-  }
-}
-
-function pemFault(value: unknown, label: string): ReturnType<Check> {
-  const name = label === 'CERTIFICATE' ? label : 'PRIVATE KEY'
-  const allowed = `PEM text that begins with -----BEGIN ${name}-----`
-  if (!isText(value)) return { given: shape(value), allowed }
-  if (new RegExp(`-----BEGIN ${label}-----[^]+-----END ${label}-----`).test(value)) return undefined
-  const convert = name === 'CERTIFICATE' ? '' : ' (convert it with `openssl pkcs8 -topk8 -nocrypt`)'
-  return { given: 'a string in another format', allowed: allowed + convert }
 }

@@ -18,7 +18,10 @@ export function textIfThere(path: string): string | undefined {
   if (fs === undefined) throw unreadable(`the file ${path} cannot be read: this runtime has no \`node:fs\``)
   return ifThere(() => {
     if (fs.statSync(path).size > largest) throw unreadable(`the file ${path} has more than 1 MiB`)
-    return fs.readFileSync(path, 'utf8').trim()
+    const bytes = fs.readFileSync(path)
+    // a PKCS#12 file begins with 0 and a length, as no text does: it is read as its Base64 text
+    const isBinary = bytes[0] === 0x30 && (bytes[1] ?? 0) >= 0x80
+    return bytes.toString(isBinary ? 'base64' : 'utf8').trim()
   }, `the file ${path}`)
 }
 

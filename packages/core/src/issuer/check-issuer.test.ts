@@ -1,5 +1,3 @@
-import { createPrivateKey } from 'node:crypto'
-import { generate } from 'selfsigned'
 import { expect, test } from 'vitest'
 import { createTokenManager, isTokenlaneError, oauthIssuer, type IssuerOptions } from '../index.ts'
 
@@ -99,7 +97,7 @@ test.each<[string, object, string]>([
   [
     'a key beside a secret',
     { credentials: { ...credentials, privateKey: pem } },
-    'credentials.privateKey` is not an option',
+    'credentials.privateKey` is given with `clientSecret`; allowed: one of the two',
   ],
   [
     'a key for a secret in the header alone',
@@ -153,39 +151,5 @@ test.each([
   // a tenant's options are merged like this
   expect(refused({ ...oauthIssuer({ ...options, credentials } as IssuerOptions), maxWait: 1 })).toBe(
     'accepted',
-  )
-})
-
-/** An issuer whose client shows a certificate. */
-const withCertificate = (certificate: string, privateKey: string, passphrase?: string): IssuerOptions =>
-  oauthIssuer({
-    tokenEndpoint,
-    clientAuthentication: 'tls_client_auth',
-    credentials: { clientId: 'a', certificate, privateKey, passphrase },
-  })
-
-test('a client certificate cannot be shown by a fetch of the application', async () => {
-  const { cert, private: key } = await generate()
-  expect(refused(withCertificate(cert, key))).toBe('accepted')
-  expect(refused(withCertificate(cert, key), { fetch: globalThis.fetch })).toContain(
-    'tls_client_auth, which needs `node:https`, not the `fetch` option; allowed: another method',
-  )
-})
-
-test('an encrypted key of a client certificate needs its passphrase', async () => {
-  const { cert, private: key } = await generate()
-  const encrypted = createPrivateKey(key)
-    .export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'open-sesame' })
-    .toString()
-  const issuer = (passphrase?: string): IssuerOptions => withCertificate(cert, encrypted, passphrase)
-  expect(refused(issuer('open-sesame'))).toBe('accepted')
-  for (const wrong of [undefined, 'open-barley'])
-    expect(refused(issuer(wrong))).toContain('its key, with `passphrase` if it is encrypted')
-})
-
-test('a client certificate is refused with the key of another', async () => {
-  const [{ cert }, other] = await Promise.all([generate(), generate()])
-  expect(refused(withCertificate(cert, other.private))).toContain(
-    '`issuers.partner.credentials.privateKey` is not usable with `certificate` (ERR_OSSL_X509_KEY_VALUES_MISMATCH); allowed: ',
   )
 })

@@ -1,11 +1,14 @@
 import type { ClientAuth } from 'oauth4webapi'
+import { certificateKind, pfxKind, tlsIdentityOf } from '../credentials/certificate.ts'
+import { type CredentialsKind, markOf } from '../credentials/client.ts'
 import {
   type CertificateCredentials,
   type Credentials,
+  type PfxCredentials,
   type PrivateKeyCredentials,
   unavailable,
 } from '../credentials/credentials.ts'
-import { certificateKind, keyKind, signedJwt } from '../credentials/private-key.ts'
+import { keyKind, signedJwt } from '../credentials/private-key.ts'
 import { canSendCertificate, certificateFetch } from '../tls/client-certificate.ts'
 import { byAssertion, givenAssertion } from './given-assertion.ts'
 import { type ClientProof, type ClientProofs, inForm, secretInForm } from './protocol.ts'
@@ -54,22 +57,25 @@ const signedAssertion = (): ClientProof => ({
   },
 })
 
-/** A TLS certificate (RFC 8705 §2). */
-function clientCertificate(ownFetch: boolean): ClientProof {
+/** A TLS certificate (RFC 8705 §2), in one of its forms. */
+function clientCertificate(kind: CredentialsKind, ownFetch: boolean): ClientProof {
   const obstacle = {
     given: 'for tls_client_auth, which needs `node:https`, not the `fetch` option',
     allowed: 'another method',
   }
-  const unusable = { certificate: () => obstacle, privateKey: () => undefined }
+  const unusable = Object.fromEntries(
+    Object.keys(kind.needed).map((field) => [field, () => (field === markOf(kind) ? obstacle : undefined)]),
+  )
   return {
-    ...certificateKind,
-    needed: ownFetch || !canSendCertificate() ? unusable : certificateKind.needed,
+    ...kind,
+    needed: ownFetch || !canSendCertificate() ? unusable : kind.needed,
     prove: () => inForm({}),
-    fetchOf: (client) => certificateFetch(client as CertificateCredentials),
+    fetchOf: (client) => certificateFetch(tlsIdentityOf(client as CertificateCredentials | PfxCredentials)),
   }
 }
 
 /** Returns all ways in which a client can prove itself. A certificate comes before a key, since it has one, too. */
 export function oauthProofs(ownFetch: boolean): ClientProofs {
-  return [secretInForm, secretInHeader(), clientCertificate(ownFetch), signedAssertion(), givenAssertion]
+  const certificates = [certificateKind, pfxKind].map((kind) => clientCertificate(kind, ownFetch))
+  return [secretInForm, secretInHeader(), ...certificates, signedAssertion(), givenAssertion]
 }

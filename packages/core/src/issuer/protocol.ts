@@ -1,6 +1,6 @@
 import type { AuthorizationServer, ClientAuth } from 'oauth4webapi'
 import { type CredentialsKind, secretKind } from '../credentials/client.ts'
-import type { CertificateCredentials, ClientCredentials, Credentials } from '../credentials/credentials.ts'
+import type { ClientCredentials, Credentials } from '../credentials/credentials.ts'
 import { isText } from '../foreign-text.ts'
 import type { Reader } from '../options/reader.ts'
 
@@ -171,6 +171,6 @@ export function identityOf({ url, parameters, headers }: TokenEndpoint): readonl
 
 /** Returns what must not be printed, whatever an error or a response holds. */
 export function secretsOf(client: ClientCredentials): readonly string[] {
-  const { clientSecret, privateKey, passphrase } = client as Partial<Credentials & CertificateCredentials>
-  return [clientSecret, privateKey, passphrase].filter(isText)
+  const { clientSecret, privateKey, pfx, passphrase } = { ...client } as Readonly<Record<string, unknown>>
+  return [clientSecret, privateKey, pfx, passphrase].filter(isText)
 }

@@ -1,12 +1,14 @@
+import { tlsIdentityOf } from '../credentials/certificate.ts'
 import { keyOf } from '../credentials/client.ts'
 import type { CredentialRotation } from '../credentials/credential-rotation.ts'
-import type { ClientCredentials } from '../credentials/credentials.ts'
+import type { CertificateCredentials, ClientCredentials } from '../credentials/credentials.ts'
 import { type Oddity, oddityOf } from '../credentials/odd-text.ts'
 import { mayBeAboutClient } from '../credentials/refused-client.ts'
 import { isTokenlaneError, reasonOf } from '../errors.ts'
 import type { ClientTokenSource, Wait } from '../issuer/token-source.ts'
 import type { RateLimiterFactory } from '../limits/rate-limiter.ts'
 import type { TokenStore } from '../store/token-store.ts'
+import { certificateIn } from '../tls/client-certificate.ts'
 import type { CheckedOptions } from './check-options.ts'
 import type { ApiOptions } from './manager-options.ts'
 import { issuerNamed } from './token-manager.ts'
@@ -156,6 +158,8 @@ async function clientsOf({ credentials, requestTimeout }: InspectedIssuer): Prom
 /** Returns what can be printed of a client. */
 function describeClient(client: ClientCredentials): ClientDescription {
   const { clientId, secretIssuedAt } = client
+  const { certificate = 'pfx' in client ? certificateIn(tlsIdentityOf(client)) : undefined } =
+    client as Partial<CertificateCredentials>
   const texts = { clientId, ...('clientSecret' in client && { clientSecret: client.clientSecret }) }
   const oddities = Object.entries(texts).flatMap(([field, text]) => {
     const oddity = oddityOf(text)
@@ -165,7 +169,7 @@ function describeClient(client: ClientCredentials): ClientDescription {
     clientId,
     ...(oddities.length > 0 && { oddities }),
     ...(secretIssuedAt && { secretIssuedAt }),
-    ...('certificate' in client && { certificate: client.certificate }),
+    ...(certificate !== undefined && { certificate }),
     ...('assertion' in client && { assertion: { path: client.assertion.readsFrom?.() } }),
   }
 }

@@ -19,9 +19,10 @@ import { text } from '../options/reader.ts'
  *   folder is swapped by a symbolic link, as Kubernetes does, all fields come from the same version.
  *
  * An `oauthIssuer` also accepts a key (`clientId`, `privateKey`, and where needed `keyId` and `algorithm`), a
- * certificate (`clientId`, `certificate`, `privateKey`), and the path of a file with an assertion (`clientId`,
- * `assertionFile`, and where needed `assertionType`); in a folder also `privateKeyNext`, `keyIdNext` and
- * `certificateNext`.
+ * certificate (`clientId`, `certificate`, `privateKey`, or `clientId` and `pfx`, and where needed `passphrase`), and the
+ * path of a file with an assertion (`clientId`, `assertionFile`, and where needed `assertionType`); in a folder also
+ * `privateKeyNext`, `keyIdNext`, `certificateNext` and `pfxNext`. A folder holds the PKCS#12 file itself as `pfx`; JSON
+ * holds its Base64 text.
  *
  * @param path Path of the file or folder; a relative one is resolved against the current working directory.
  * @throws TokenlaneError `INVALID_OPTIONS` for a path that is empty or not a string, and from `createTokenManager` if

@@ -75,11 +75,17 @@ export function mustBeObject(
 /**
  * Returns what refuses each option of another name: with the option that was probably meant, or else with all that are
  * allowed. A name that does not look like one may be a secret.
+ *
+ * @param others what may have been meant.
  */
-export function unknownOptions(value: object, names: readonly string[]): [name: string, Refusal][] {
+export function unknownOptions(
+  value: object,
+  names: readonly string[],
+  others: readonly string[] = names,
+): [name: string, Refusal][] {
   const unknown = Object.keys(value).filter((key) => !names.includes(key) && own(value, key) !== undefined)
   return unknown.map((key) => {
-    const meant = meantBy(key, names)
+    const meant = meantBy(key, others)
     const isName = meant !== undefined || /^(?!.{31})[a-z]{1,20}(?:[A-Z][a-z]*){0,3}$/.test(key)
     const refusal: Refusal = (_, path) => {
       if (meant === undefined) refuse(path, 'not an option', names.join(', '))

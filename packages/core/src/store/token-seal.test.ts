@@ -10,6 +10,17 @@ test('a process with the same secret opens what another one sealed', async () =>
   expect(await (await sealOf(endpoint, { ...client })).open(entry)).toEqual(stored)
 })
 
+test('a client with a PKCS#12 file is sealed with the file and its passphrase', async () => {
+  const owner = { clientId: 'client-1', pfx: 'MIIB', passphrase: 'a' }
+  const entry = await (await sealOf(endpoint, owner)).seal(stored)
+  expect(await (await sealOf(endpoint, { ...owner })).open(entry)).toEqual(stored)
+  for (const other of [
+    { ...owner, pfx: 'MIIC' },
+    { ...owner, passphrase: 'b' },
+  ])
+    expect(await (await sealOf(endpoint, other)).open(entry)).toBeUndefined()
+})
+
 test('no two entries are the same', async () => {
   const seal = await sealOf(endpoint, client)
   expect(await seal.seal(stored)).not.toBe(await seal.seal(stored))

@@ -101,6 +101,7 @@ export async function sealOf(
 /** Returns what stays the same of a client for as long as its entries are found. */
 function lastingSecret(credentials: ClientCredentials): Bytes | Promise<Bytes> | undefined {
   if ('clientSecret' in credentials) return bytesOf(credentials.clientSecret)
+  if ('pfx' in credentials) return bytesOf(`${credentials.pfx as string} ${credentials.passphrase ?? ''}`)
   return 'privateKey' in credentials ? privateKeyBytes(credentials.privateKey) : undefined
 }
 

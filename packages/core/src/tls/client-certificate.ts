@@ -1,3 +1,4 @@
+import { printable } from '../foreign-text.ts'
 import { builtinModule } from '../runtime/builtin-module.ts'
 import { environmentProxy } from './proxy.ts'
 
@@ -6,30 +7,42 @@ export function canSendCertificate(): boolean {
   return nodeHttps() !== undefined
 }
 
-/** Returns OpenSSL's code for a certificate and a key that it cannot use together, `undefined` where it can. */
-export function tlsFault({ certificate: cert, privateKey: key, passphrase }: Pem): string | undefined {
+/** Returns what OpenSSL says of a certificate and a key that it cannot use together, `undefined` where it can. */
+export function tlsFault(identity: TlsIdentity): string | undefined {
   try {
-    ;(builtinModule('node:tls') as typeof import('node:tls')).createSecureContext({
-      cert,
-      key,
-      passphrase,
-    })
+    secureContext(identity)
     return undefined
   } catch (error) {
-    return String((error as NodeJS.ErrnoException).code)
+    const { code = '', message } = error as NodeJS.ErrnoException
+    return code.startsWith('ERR_OSSL') ? code : printable(message)
   }
+}
+
+/** Returns the certificate in a PKCS#12 file as PEM text, `undefined` where this runtime does not take it out. */
+export function certificateIn(identity: TlsIdentity): string | undefined {
+  const { X509Certificate } = builtinModule('node:crypto') as typeof import('node:crypto')
+  try {
+    const { context } = secureContext(identity) as { readonly context: { getCertificate(): Uint8Array } }
+    return new X509Certificate(context.getCertificate()).toString()
+  } catch {
+    return undefined
+  }
+}
+
+function secureContext(identity: TlsIdentity): object {
+  return (builtinModule('node:tls') as typeof import('node:tls')).createSecureContext(identity as object)
 }
 
 /**
  * Returns a `fetch` for token requests that shows the client's certificate (RFC 8705 §2), at TLS 1.2 or later. It
  * goes through the proxy of the environment where the runtime's `fetch` does.
  */
-export function certificateFetch({ certificate: cert, privateKey: key, passphrase }: Pem): CertificateFetch {
+export function certificateFetch(identity: TlsIdentity): CertificateFetch {
   return async (href, { method, headers, body: form, signal }) => {
     const url = new URL(href)
     const https = nodeHttps() as NodeHttps
     const proxyEnv = environmentProxy(url)?.used === true ? globalThis.process.env : undefined
-    const options: object = { cert, key, passphrase, minVersion: 'TLSv1.2', proxyEnv }
+    const options: object = { ...identity, minVersion: 'TLSv1.2', proxyEnv }
     const agent = new https.Agent(options)
     const message = await new Promise<IncomingMessage>((resolve, reject) => {
       const request = https.request(url, { method, headers, signal, agent } as object, resolve)
@@ -72,10 +85,8 @@ function decodedBody(message: IncomingMessage, encodings = ''): AsyncIterable<un
   return decoded
 }
 
-/** A certificate and its key, with the passphrase of an encrypted one. */
-export type Pem = Readonly<Record<'certificate' | 'privateKey', string>> & {
-  readonly passphrase?: string | undefined
-}
+/** A certificate and its key, as PEM text or in a PKCS#12 file, with the passphrase of what is encrypted; may be wrong. */
+export type TlsIdentity = Readonly<Partial<Record<'cert' | 'key' | 'pfx' | 'passphrase', unknown>>>
 type CertificateFetch = (href: string, init: RequestInit) => Promise<Response>
 type NodeHttps = typeof import('node:https')
 type IncomingMessage = import('node:http').IncomingMessage

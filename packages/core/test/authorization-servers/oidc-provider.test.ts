@@ -1,5 +1,9 @@
+import { createPrivateKey } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { exportJWK, exportPKCS8, generateKeyPair } from 'jose'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import {
   createTokenManager,
   oauthIssuer,
@@ -9,6 +13,8 @@ import {
   type TokenlaneEvent,
   type TokenManager,
 } from '../../src/index.ts'
+import { fileCredentials } from '../../src/node.ts'
+import { pkcs12 } from '../pkcs12.ts'
 import { useOidcProvider } from './start.ts'
 
 const server = useOidcProvider()
@@ -172,26 +178,67 @@ test.each([
   },
 )
 
-test('tls_client_auth shows the certificate at the endpoint\u2019s alias', async () => {
-  const { key, cert } = await server.certificate('reports')
-  await server.register([
-    {
-      ...grant,
-      client_id: 'by certificate',
-      token_endpoint_auth_method: 'tls_client_auth',
-      tls_client_auth_subject_dn: 'CN=reports',
-    },
-  ])
-  const by = (certificate: string, privateKey: string): Partial<IssuerOptions> => ({
+describe('tls_client_auth', () => {
+  const registration = {
+    ...grant,
+    client_id: 'by certificate',
+    token_endpoint_auth_method: 'tls_client_auth' as const,
+    tls_client_auth_subject_dn: 'CN=reports',
+  }
+  const by = (credentials: unknown): Partial<IssuerOptions> => ({
     clientAuthentication: 'tls_client_auth',
-    credentials: { clientId: 'by certificate', certificate, privateKey } as ClientCredentials,
+    credentials: credentials as ClientCredentials,
   })
-  expect(await claimsFrom(by(cert, key))).toMatchObject({ client_id: 'by certificate' })
-  for (const other of [await server.certificate('others'), await server.certificate('reports', false)])
-    await expect(claimsFrom(by(other.cert, other.key))).rejects.toMatchObject({
-      code: 'TOKEN_REQUEST_REFUSED',
-      oauthError: 'invalid_client',
-    })
+  const passphrase = 'open-sesame'
+  type Pair = Awaited<ReturnType<typeof server.certificate>>
+
+  test.each<[string, (pair: Pair) => object]>([
+    ['as PEM text', ({ cert, key }) => ({ certificate: cert, privateKey: key })],
+    [
+      'with an encrypted key',
+      ({ cert, key }) => {
+        const cipher = { format: 'pem', type: 'pkcs8', cipher: 'aes-256-cbc', passphrase } as const
+        return { certificate: cert, privateKey: createPrivateKey(key).export(cipher), passphrase }
+      },
+    ],
+    ['as a PKCS#12 file', ({ cert, key }) => ({ pfx: pkcs12([cert, key], passphrase), passphrase })],
+    [
+      'as a PKCS#12 file in Base64, without a passphrase',
+      ({ cert, key }) => ({ pfx: pkcs12([cert, key], '').toString('base64') }),
+    ],
+  ])('shows the certificate at the endpoint\u2019s alias: %s', async (_what, form) => {
+    await server.register([registration])
+    const shown = async (pair: Pair) => claimsFrom(by({ clientId: 'by certificate', ...form(pair) }))
+    expect(await shown(await server.certificate('reports'))).toMatchObject({ client_id: 'by certificate' })
+    for (const other of [await server.certificate('others'), await server.certificate('reports', false)])
+      await expect(shown(other)).rejects.toMatchObject({
+        code: 'TOKEN_REQUEST_REFUSED',
+        oauthError: 'invalid_client',
+      })
+  })
+
+  test('a PKCS#12 file in a folder is read again when it is refused, and its next one is tried', async () => {
+    await server.register([registration])
+    const folder = mkdtempSync(join(tmpdir(), 'pfx-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const put = (name: string, content: string | Buffer) => writeFileSync(join(folder, name), content)
+    const file = async (subject: string) => {
+      const { cert, key } = await server.certificate(subject)
+      return pkcs12([cert, key], passphrase)
+    }
+    put('clientId', 'by certificate')
+    put('passphrase', `${passphrase}\n`)
+    put('pfx', await file('others'))
+    const issuer = by(fileCredentials(folder))
+    await expect(claimsFrom(issuer)).rejects.toMatchObject({ oauthError: 'invalid_client' })
+    put('pfxNext', await file('reports'))
+    await expect(claimsFrom(issuer)).resolves.toMatchObject({ client_id: 'by certificate' })
+    rmSync(join(folder, 'pfxNext'))
+    const { tokens } = managerOf(issuer)
+    await expect(tokens.getToken('server')).rejects.toMatchObject({ oauthError: 'invalid_client' })
+    put('pfx', await file('reports'))
+    await expect(tokens.getToken('server')).resolves.toBeDefined()
+  })
 })
 
 test('a resource that the server does not know is invalid_target, at once and not about the client', async () => {

@@ -55,13 +55,21 @@ export function useOidcProvider(): TestServer {
   return used
 }
 
-/** An HTTPS server on loopback for the tests of a group, which this process trusts; its `url` is there once they begin. */
-export function useTlsServer(listener: RequestListener): { readonly url: string } {
+/**
+ * An HTTPS server on loopback for the tests of a group, which this process trusts; its `url` is there once they begin.
+ *
+ * @param options `requestCert` refuses clients without a certificate of the authority.
+ */
+export function useTlsServer(
+  listener: RequestListener,
+  options: { readonly requestCert?: boolean } = {},
+): Pick<Authority, 'certificate'> & { readonly url: string } {
   const authority = useAuthority()
-  const used = { url: '' }
+  const used = { url: '', certificate: authority.certificate }
   let server: Server
   beforeAll(async () => {
-    server = createServer(await authority.certificate('localhost'), listener).listen(0, '127.0.0.1')
+    const pair = await authority.certificate('localhost')
+    server = createServer({ ...options, ...pair, ca: authority.ca }, listener).listen(0, '127.0.0.1')
     await once(server, 'listening')
     used.url = `https://localhost:${(server.address() as AddressInfo).port}`
   })

@@ -1,0 +1,19 @@
+import { isText } from '../foreign-text.ts'
+import { shape } from '../options/check.ts'
+import type { Check } from './client.ts'
+
+/** Returns what is wrong with text that must be PEM of this label, a regular expression. */
+export function pemFault(value: unknown, label: string): ReturnType<Check> {
+  const name = label === 'CERTIFICATE' ? label : 'PRIVATE KEY'
+  const allowed = `PEM text that begins with -----BEGIN ${name}-----`
+  if (!isText(value)) return { given: shape(value), allowed }
+  if (new RegExp(`-----BEGIN ${label}-----[^]+-----END ${label}-----`).test(value)) return undefined
+  const convert = name === 'CERTIFICATE' ? '' : ' (convert it with `openssl pkcs8 -topk8 -nocrypt`)'
+  return { given: 'a string in another format', allowed: allowed + convert }
+}
+
+/** In JSON and .env files, a line break of PEM text may be a backslash and an n. */
+export function withLineBreaks(pem: unknown): unknown {
+  // or two of them, where it was escaped twice
+  return isText(pem) ? pem.replaceAll(/\\+n/g, '\n') : pem
+}
