@@ -522,8 +522,8 @@ export class Budget {
     }
     if (this.#pace.isRefused && order > this.#refusedOrder) {
       // an API refuses a call at once, and accepts one in its own time
-      const underWay = isTrial ? this.#unanswered : 0
-      this.#pace.recovered(now, this.#isLesson || wasLight ? undefined : underWay)
+      const underWay = isTrial || wasLight ? this.#unanswered : 0
+      this.#pace.recovered(now, this.#isLesson ? undefined : underWay)
       this.#keepPace(queue)
       this.#open()
     } else if (isTrial && this.#pauses.trial !== undefined) this.#open()
@@ -632,6 +632,7 @@ export class Budget {
       this.#row = { count: 0 }
       this.#pauses.end()
       this.#reported.forget()
+      this.#pace.resumed(now)
       return
     }
     const { row, ...said } = readPause(JSON.parse(text), 'pause')

@@ -331,11 +331,11 @@ test('learned: the third refusal within ten rounds of the quota shows that the p
   await refuse(1)
   // ten rounds later it no longer counts
   await pass(13_000)
-  await refuse(30)
+  await refuse(20)
   // the trial after the third shows that the API accepts calls again
   await pass(1_100)
   // the first one of all, two that are learned from, and one that lets the pace fall: its second event says how far
-  const allows = [{ quota: 5, window: 1_000 }]
+  const allows = [{ quota: 7, window: 1_000 }]
   expect(eventsOf('api.paused')).toMatchObject([{}, {}, {}, {}, { allows }])
   expect(status().allows).toEqual(allows)
   await pass(300_000)

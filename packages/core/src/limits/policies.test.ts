@@ -177,10 +177,12 @@ test('what a response says of its cost settles it: the rest is given back, or ta
   await Promise.all(calls)
 })
 
+// an API that counts what it refuses must never see more than the quota either
 test.each([
+  [undefined, 2],
   [true, 2],
   [false, 3],
-])('refused calls count where the policy says so: %s', async (countsRefused, sends) => {
+])('refused calls count unless the policy says that they do not: %s', async (countsRefused, sends) => {
   const { call, sent, tokens } = apisWith({ limits: [{ quota: 2, window: 60_000 }], countsRefused })
   await tokens.warmUp()
   const refused = call({ resend: false, answer: { status: 429, retryAfter: '1' } })

@@ -98,9 +98,9 @@ export interface RatePolicy {
    */
   readonly actualCost?: ((response: PolicyResponse) => number | undefined) | undefined
   /**
-   * Whether the API counts calls that it refuses for a limit.
+   * Whether the API counts calls that it refuses for a limit. With `false` their units are given back.
    *
-   * @defaultValue false
+   * @defaultValue true
    */
   readonly countsRefused?: boolean | undefined
   /**
@@ -268,7 +268,7 @@ export const checkRatePolicy: Reader<CheckedPolicy> = object<CheckedPolicy>({
   aging: optional(span),
   cost: optional(aFunction('a function of a call')),
   actualCost: optional(aFunction('a function of a response')),
-  countsRefused: optional(flag, false),
+  countsRefused: optional(flag, true),
 })
 
 /** How long a window lasts, in milliseconds; a month at most. */

@@ -357,7 +357,7 @@ test('the limiter of an application learns which calls the API refused', async (
   answers.push({ status: 429, retryAfter: '1' })
   await Promise.all([call('a'), pass(2_000)])
   expect(answered).toEqual([
-    { isRefused: true, cost: 0 },
+    { isRefused: true, cost: 1 },
     { isRefused: false, cost: 1 },
   ])
 })

@@ -53,7 +53,7 @@ const scenes: Record<string, Scene> = {
   'a pause that one of them ends': {
     ...common,
     api: { ...takes(10), says: 'Retry-After' },
-    acts: [{ at: 500, act: (tokens) => tokens.resume('https://api.example.com/') }],
+    acts: [{ at: 1_500, act: (tokens) => tokens.resume('https://api.example.com/') }],
   },
 }
 
