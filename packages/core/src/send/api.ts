@@ -84,7 +84,7 @@ export interface Pass {
    */
   sent(): void
   /**
-   * Judges the response, once per attempt. `again` means that one more attempt is due: see `next`. After a redirect,
+   * Judges the response; the first judgement of an attempt stands. `again` means that one more attempt is due: see `next`. After a redirect,
    * the pass no longer holds a slot, but keeps the manager open until it is released.
    */
   report(report: Report): Verdict

@@ -43,25 +43,19 @@ export function beginCall<T>(api: CallContext, options: AdmitOptions, work: (cal
 }
 
 /**
- * Returns what `use` makes of the pass of one attempt, without a promise where nothing has to be waited for. Every failure
- * is a rejection.
+ * Returns the pass of one attempt, without a promise where nothing has to be waited for. Every failure is a rejection.
  *
  * @param sentBefore whether the call has been sent before: then it goes before queued calls, and is not refused for a full
  * queue or a closing manager.
  */
-export function admitCall<T>(
-  api: CallContext,
-  call: Call,
-  use: (pass: Pass) => T | Promise<T>,
-  sentBefore = false,
-): T | Promise<T> {
+export function admitCall(api: CallContext, call: Call, sentBefore = false): Pass | Promise<Pass> {
   // counted first: an observer of what follows may close the manager
   api.callsUnderWay.count += 1
   try {
     const entered = enter(api, call, sentBefore)
-    if (!(entered instanceof Promise)) return use(new AttemptPass(api, call, entered))
+    if (!(entered instanceof Promise)) return new AttemptPass(api, call, entered)
     return entered.then(
-      (running) => use(new AttemptPass(api, call, running)),
+      (running) => new AttemptPass(api, call, running),
       (shared) => refuse(api, call, errorForCaller(shared)),
     )
   } catch (error) {
@@ -101,15 +95,15 @@ function enter(
   const isLimited = resends.at(-1) === 'limited'
   // the manager may have closed before a client asked for its next attempt
   if (callsUnderWay.closed && (!sentBefore || isLimited)) throw closedError(baseUrl, baseUrl)
+  const live = queue === undefined ? rejections.live() : undefined
+  if (live !== undefined) return live
   const measured = record?.measure(queue)
   const wait = (until: AbortSignal | undefined): Promise<AccessToken> => {
     const waited = rejections.wait(until)
     return sentBefore ? waited : callsUnderWay.untilClosed(waited, () => closedError(baseUrl, baseUrl))
   }
   const goIn = (until: AbortSignal | undefined): EnteredCall | Promise<EnteredCall> =>
-    queue?.enter({ signal: until, priority, sentBefore, isLimited, call: options }) ??
-    rejections.live() ??
-    wait(until)
+    queue?.enter({ signal: until, priority, sentBefore, isLimited, call: options }) ?? wait(until)
   const { tokenWait } = options
   const entered =
     tokenWait === undefined || !mustWait(api)
@@ -147,6 +141,7 @@ class AttemptPass implements Pass {
   #wait = 0
   #isSent = false
   #isOver = false
+  #verdict: Verdict | undefined
 
   constructor(api: CallContext, call: Call, entered: RunningCall | AccessToken) {
     this.#api = api
@@ -166,30 +161,30 @@ class AttemptPass implements Pass {
   }
 
   report(report: Report): Verdict {
+    if (this.#verdict !== undefined) return this.#verdict
     const { queue } = this.#api
     if (!this.#isSent) this.sent()
     if (queue === undefined && report.status === 429) tellLimit(this.#api)
     const { record } = this.#call
     if (record !== undefined) record.status = report.status
-    const judge = (isLimited: boolean): Verdict => {
-      const verdict = this.#judge(report, isLimited)
-      // the next hop of a redirect takes a slot of its own, and the client may run hooks before
-      if (report.status >= 300 && report.status < 400) this.#leaveQueue()
-      return verdict
-    }
-    return this.#running && queue ? queue.answered(this.#running, report, judge) : judge(false)
+    const running = this.#running
+    this.#verdict =
+      running && queue
+        ? queue.answered(running, report, (isLimited) => this.#judgeInQueue(report, isLimited))
+        : this.#judge(report, false)
+    return this.#verdict
   }
 
   async next(): Promise<Pass> {
     if (this.#wait > 0) await this.#waitForRenewal()
     // queued before the slot is given back, or another call would take it
-    const entering = admitCall(this.#api, this.#call, (pass) => pass, true)
+    const entering = admitCall(this.#api, this.#call, true)
     this.#leave()
     return entering
   }
 
   async follow(call: AdmitOptions = {}): Promise<Pass> {
-    const entering = beginCall(this.#api, call, (hop) => admitCall(this.#api, hop, (pass) => pass, true))
+    const entering = beginCall(this.#api, call, (hop) => admitCall(this.#api, hop, true))
     this.release()
     return entering
   }
@@ -198,6 +193,13 @@ class AttemptPass implements Pass {
     if (this.#isOver) return
     this.#leave()
     this.#call.record?.finish(failure)
+  }
+
+  #judgeInQueue(report: Report, isLimited: boolean): Verdict {
+    const verdict = this.#judge(report, isLimited)
+    // the next hop of a redirect takes a slot of its own, and the client may run hooks before
+    if (report.status >= 300 && report.status < 400) this.#leaveQueue()
+    return verdict
   }
 
   #judge(report: Report, isLimited: boolean): Verdict {

@@ -32,15 +32,14 @@ export class ProtectedApi implements Api {
 
   send<T>(attempt: Attempt<T>, options: SendOptions = {}): Promise<T> {
     const api = this.#context
-    const send = (pass: Pass): Promise<T> => sendWith(pass, attempt, options.signal)
-    if (options.pass !== undefined) return send(options.pass)
-    // `send` returns a promise, and so does every failure
-    return beginCall(api, options, (call) => admitCall(api, call, send) as Promise<T>)
+    const { pass, signal } = options
+    if (pass !== undefined) return sendWith(pass, attempt, signal)
+    return beginCall(api, options, (call) => sendWith(admitCall(api, call), attempt, signal))
   }
 
   admit(options: AdmitOptions = {}): Pass | Promise<Pass> {
     const api = this.#context
-    return beginCall(api, options, (call) => admitCall(api, call, (pass) => pass))
+    return beginCall(api, options, (call) => admitCall(api, call))
   }
 
   mustWait(): boolean {

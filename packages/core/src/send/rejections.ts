@@ -153,6 +153,9 @@ export class Rejections {
 
   /** Notes that a token was accepted; `refusedSince` is what it was when the attempt was sent. */
   accepted(token: AccessToken, refusedSince: number | undefined): void {
+    const known = this.#judgement
+    const isKnown = known?.token === token && known.acceptedSince !== undefined
+    if (isKnown && known.refusedSince === undefined) return
     // the response was late, or the API gets the old one
     if (!this.#api.token.isCurrent(token)) return
     const judgement = this.#judgementOf(token)

@@ -1,5 +1,5 @@
 import { isClosed } from '../errors.ts'
-import type { Attempt, Exchange, Pass, Report, Verdict } from './api.ts'
+import type { Attempt, Exchange, Pass } from './api.ts'
 
 /**
  * The send rule: waits for a slot, makes sure of a live token, waits for a permit and sends; on a 401 renews and sends
@@ -8,22 +8,23 @@ import type { Attempt, Exchange, Pass, Report, Verdict } from './api.ts'
  * A pass stands for slot, token and permit. It judges what the API responds, and knows the pass of the next attempt.
  */
 export async function sendWith<T>(
-  first: Pass,
+  first: Pass | Promise<Pass>,
   attempt: Attempt<T>,
   signal: AbortSignal | null | undefined,
 ): Promise<T> {
-  let pass = first
+  // a call with nothing to wait for is sent in the turn that it is made in
+  let pass = first instanceof Promise ? await first : first
   try {
     for (;;) {
+      const sent = pass
       // the signal may have aborted since the pass came
       signal?.throwIfAborted()
-      pass.sent()
-      const judge = judgeOnce(pass)
-      const exchange = await attempt(pass.authorization, judge)
-      const next = judge(exchange) === 'again' ? await nextAfter(pass, exchange) : undefined
+      sent.sent()
+      const exchange = await attempt(sent.authorization, (report) => sent.report(report))
+      const next = sent.report(exchange) === 'again' ? await nextAfter(sent, exchange) : undefined
       if (next === undefined) {
-        const result = exchange.follow === undefined ? exchange.result : await exchange.follow(pass)
-        pass.release()
+        const result = exchange.follow === undefined ? exchange.result : await exchange.follow(sent)
+        sent.release()
         return result
       }
       pass = next
@@ -32,12 +33,6 @@ export async function sendWith<T>(
     pass.release(error)
     throw error
   }
-}
-
-/** Returns how a response is judged, at its status or at its end: the first judgement stands. */
-function judgeOnce(pass: Pass): (report: Report) => Verdict {
-  let verdict: Verdict | undefined
-  return (report) => (verdict ??= pass.report(report))
 }
 
 /** Waits for the pass of the next attempt, and drops the response to the one before, which is the caller's if there is none. */
