@@ -172,25 +172,30 @@ const quota2: TokenManagerOptions<'general'>['apis'] = [
   },
 ]
 
-test('a tenant with limits of its own is not dropped while a unit of them is used: its quota would begin anew', async () => {
-  const { tenants, created } = tenantsOf({ apis: quota2 }, { most: 1 })
-  const acme = tenants.get('acme')
-  await Promise.all([send(acme), send(acme)])
-  await vi.advanceTimersByTimeAsync(30_000)
-  await send(tenants.get('other'))
-  let sent = false
-  const third = send(acme)?.then(() => (sent = true))
-  await vi.advanceTimersByTimeAsync(29_000)
-  expect(sent).toBe(false)
-  await vi.advanceTimersByTimeAsync(1_100)
-  await third
-  expect(created).toEqual(['acme', 'other'])
-  await vi.advanceTimersByTimeAsync(61_000)
-  await send(tenants.get('other'))
-  await send(tenants.get('new'))
-  await send(acme)
-  expect(created).toEqual(['acme', 'other', 'new', 'acme'])
-})
+test.each([undefined, 'GET'])(
+  'a tenant with limits of its own, of %s, is not dropped while a unit of them is used: its quota would begin anew',
+  async (match) => {
+    const limits = [{ quota: 2, window: 60_000, match }]
+    const apis = [{ baseUrl: 'https://api.example.com/', issuer: 'general' as const, ratePolicy: { limits } }]
+    const { tenants, created } = tenantsOf({ apis }, { most: 1 })
+    const acme = tenants.get('acme')
+    await Promise.all([send(acme), send(acme)])
+    await vi.advanceTimersByTimeAsync(30_000)
+    await send(tenants.get('other'))
+    let sent = false
+    const third = send(acme)?.then(() => (sent = true))
+    await vi.advanceTimersByTimeAsync(29_000)
+    expect(sent).toBe(false)
+    await vi.advanceTimersByTimeAsync(1_100)
+    await third
+    expect(created).toEqual(['acme', 'other'])
+    await vi.advanceTimersByTimeAsync(61_000)
+    await send(tenants.get('other'))
+    await send(tenants.get('new'))
+    await send(acme)
+    expect(created).toEqual(['acme', 'other', 'new', 'acme'])
+  },
+)
 
 test('a tenant whose API is paused is not dropped: the API would get calls in its pause', async () => {
   const { tenants, created } = tenantsOf({ apis: quota2 }, { most: 1 })

@@ -6,6 +6,7 @@ export type AttributeName =
   | 'tokenlane.api'
   | 'tokenlane.reason'
   | 'tokenlane.client'
+  | 'tokenlane.limit'
   | 'error.type'
 
 /** One metric. */
@@ -44,6 +45,7 @@ export type GaugeName =
   | 'tokenlane.queue.length'
   | 'tokenlane.queue.running'
   | 'tokenlane.quota.used'
+  | 'tokenlane.limit.used'
   | 'tokenlane.secret.days_left'
   | 'tokenlane.limiter.fallback'
 
@@ -139,6 +141,14 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
     description:
       'Used share of the fullest limit, 0 to 1. With a shared limiter, this includes the calls of all processes.',
     lookAtIt: 'If it stays at 1, the quota is the bottleneck.',
+  },
+  'tokenlane.limit.used': {
+    kind: 'gauge',
+    unit: '1',
+    attributes: ['tokenlane.api', 'tokenlane.limit'],
+    description:
+      'Used share of a limit that has a name in the rate policy, 0 to 1. Of a limit for each value of a path: of the value that has used most.',
+    lookAtIt: 'Where calls wait, this shows which limit they wait for.',
   },
   'tokenlane.api.pause.duration': {
     kind: 'histogram',

@@ -84,12 +84,15 @@ export class MeterScope {
         observe('tokenlane.token.live', token === 'live' ? 1 : 0, ofIssuer)
         observe('tokenlane.secret.days_left', daysLeft, ofIssuer)
       }
-      for (const { baseUrl, refusesTokens, queued, running, quotaUsed } of status.apis) {
+      for (const { baseUrl, refusesTokens, queued, running, quotaUsed, limits = [] } of status.apis) {
         const ofApi = { 'tokenlane.api': baseUrl }
         observe('tokenlane.api.refuses_tokens', refusesTokens ? 1 : 0, ofApi)
         observe('tokenlane.queue.length', queued, ofApi)
         observe('tokenlane.queue.running', running, ofApi)
         observe('tokenlane.quota.used', quotaUsed, ofApi)
+        for (const { name, quota, used } of limits)
+          if (name !== undefined && used !== undefined)
+            observe('tokenlane.limit.used', Math.min(1, used / quota), { ...ofApi, 'tokenlane.limit': name })
         observe('tokenlane.limiter.fallback', source.inFallback.get(baseUrl), ofApi)
       }
     }

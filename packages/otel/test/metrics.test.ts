@@ -51,6 +51,26 @@ test('1,000 calls of 4 clients to 3 APIs make as many series as 12 calls', { tim
   await tokens.close()
 })
 
+test('a limit that has a name has a series of its own, others have none', async () => {
+  const { meter, series } = recordMetricsInMemory()
+  const limits = [
+    { quota: 10, window: 60_000, name: 'account' },
+    { quota: 50, window: 60_000, name: 'writes', match: 'POST' },
+    { quota: 100, window: 60_000, match: '/records/:id' },
+  ]
+  const tokens = createManager({
+    apis: [{ baseUrl: sandbox.weblinkUrl, issuer: 'weblink', ratePolicy: { limits } }],
+  })
+  const stop = instrumentTokens(tokens, { meter })
+  await createFetch(tokens)(`${sandbox.weblinkUrl}records`)
+  const seen = (await series()).get('tokenlane.limit.used') ?? []
+  expect(seen.map(({ value, attributes }) => [attributes['tokenlane.limit'], value])).toEqual([
+    ['account', 0.1],
+  ])
+  stop()
+  await tokens.close()
+})
+
 test('every attribute of every series is one that the table names', async () => {
   const { meter, series } = recordMetricsInMemory()
   const tokens = createManager()
@@ -114,7 +134,7 @@ test('the README names metrics as the exporter to Prometheus does; the Collector
   const { resourceMetrics } = await exporter.collect()
   const exported = new PrometheusSerializer().serialize(resourceMetrics)
   const page = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
-  const named = /^In Prometheus, .*?\n\n/ms.exec(page)?.[0].match(/tokenlane_\w+/g) ?? []
+  const named = /In Prometheus, .*?\n\n/s.exec(page)?.[0].match(/tokenlane_\w+/g) ?? []
   expect(named).toHaveLength(3)
   for (const name of named) expect(exported).toContain(`\n${name.replace('_seconds', '')}{`)
   await tokens.close()

@@ -356,6 +356,19 @@ test('an API that refuses what its rate policy allows has one finding, by its he
   expect(checkRates(facts({ configuration: limited }))).toEqual([])
 })
 
+test('a policy that differs is told with the names of its limits', () => {
+  const named = [
+    { quota: 30, window: 1_000, name: 'account' },
+    { quota: 500, window: 'day', match: ['POST', '/search'] },
+  ] as const
+  const configuration = { ...limited, apis: [{ ...api, ratePolicy: { limits: named } }] }
+  const allows = [{ quota: 10, window: 1_000, name: 'account' }, named[1]]
+  const status = { issuers: {}, apis: [{ baseUrl, issuer: 'general', allows }] }
+  expect(checkRates(facts({ configuration, status }))[0]?.seen).toContain(
+    '10 per 1 s (account) and 500 per day (POST, /search) (`ratePolicy`: 30 per 1 s (account) and',
+  )
+})
+
 test('an API that slow responses keep below its quota is named with the option that gives more', () => {
   const slowed = { share: 0.43, option: "accounting: 'learned'" }
   const status = { issuers: {}, apis: [{ baseUrl, issuer: 'general', slowed }] }

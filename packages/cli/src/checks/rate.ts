@@ -100,5 +100,10 @@ function spanOf(window: Limit['window']): string {
 }
 
 function limitsOf(limits: Limits): string {
-  return limits.map(({ quota, window }) => `${quota} per ${spanOf(window)}`).join(' and ') || 'none'
+  return limits.map((limit) => limitOf(limit)).join(' and ') || 'none'
+}
+
+function limitOf({ quota, window, name, match }: Limit): string {
+  const which = name ?? (match === undefined ? '' : [match].flat().join(', '))
+  return `${quota} per ${spanOf(window)}${which && ` (${which})`}`
 }

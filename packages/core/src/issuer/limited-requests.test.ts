@@ -42,3 +42,20 @@ test('a request that may only be made after the calls that wait have given up fa
     message: expect.stringContaining('rate policy'),
   })
 })
+
+test('a policy of an issuer may say which requests count', async () => {
+  const authUrl = 'https://auth.limited-3.example.com'
+  const matched = { limits: [{ ...ratePolicy.limits[0], match: 'POST' }] }
+  const managers = Array.from({ length: 3 }, () =>
+    fakeService({ authUrl, ratePolicy: matched, maxWait: 30_000 } as never),
+  )
+  let obtained = 0
+  const tokens = managers.map(async ({ tokens: each }) => {
+    await each.getToken('general')
+    obtained += 1
+  })
+  await pass(1_000)
+  expect(obtained).toBe(2)
+  await pass(11_000)
+  await Promise.all(tokens)
+})

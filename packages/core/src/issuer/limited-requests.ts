@@ -1,5 +1,6 @@
 import type { Emit } from '../events.ts'
 import type { Budget, BudgetQueue, Unit } from '../limits/budget.ts'
+import type { Demand } from '../limits/demand.ts'
 import type { RateLimiterFactory } from '../limits/rate-limiter.ts'
 import type { CheckedPolicy } from '../limits/rate-policy.ts'
 import { sharedBudgets } from '../limits/shared-budgets.ts'
@@ -25,7 +26,7 @@ export function limitedRequests(
   return {
     ...issuing,
     async obtain(client, reason, wait, memory) {
-      const request = new Turn(budget, policy, emit)
+      const request = new Turn(budget, policy, emit, endpoint.url)
       try {
         while (!request.isDue) {
           const left = request.left
@@ -48,13 +49,15 @@ class Turn implements BudgetQueue {
   readonly policy: CheckedPolicy
   readonly emit: Emit
   readonly #budget: Budget
+  readonly #demand: Demand
   #unit: Unit | undefined
   #called: (() => void) | undefined
 
-  constructor(budget: Budget, policy: CheckedPolicy, emit: Emit) {
+  constructor(budget: Budget, policy: CheckedPolicy, emit: Emit, url: URL) {
     this.policy = policy
     this.emit = emit
     this.#budget = budget
+    this.#demand = budget.demandOf(this, { method: 'POST', url })
     budget.join(this)
   }
 
@@ -65,7 +68,7 @@ class Turn implements BudgetQueue {
 
   /** In how many milliseconds it may be due. */
   get left(): number {
-    return Math.max(1, this.#budget.forecast(this, 1))
+    return Math.max(1, this.#budget.forecast(this, 1, this.#demand))
   }
 
   /** Settles when it is due. */
@@ -77,7 +80,7 @@ class Turn implements BudgetQueue {
 
   serve(): void {
     if (this.#unit !== undefined) return
-    const taken = this.#budget.take(this, this.#budget.plain, performance.now(), 1)
+    const taken = this.#budget.take(this, this.#demand, performance.now(), 1)
     if ('cause' in taken) return
     this.#unit = taken
     this.#called?.()

@@ -1,4 +1,4 @@
-import { defined, type Emit } from '../events.ts'
+import { defined, type Emit, type NamedLimit } from '../events.ts'
 import { backoff } from '../time/backoff.ts'
 import { dateFromNow, finiteDuration } from '../time/finite-duration.ts'
 import { ApiClock } from './api-clock.ts'
@@ -26,7 +26,7 @@ import type {
   Usage,
   Word,
 } from './rate-limiter.ts'
-import { type CheckedPolicy, checkRatePolicy, lengthOf, type RateLimit } from './rate-policy.ts'
+import { type CheckedPolicy, checkRatePolicy, lengthOf, namesOf, type RateLimit } from './rate-policy.ts'
 import { Reported } from './reported.ts'
 import { type Sharer, Turns } from './turns.ts'
 
@@ -83,8 +83,19 @@ export interface Refusal {
   readonly at: number
 }
 
+/** One limit in a snapshot. */
+export interface LimitStatus extends NamedLimit {
+  /**
+   * The units in use; of a limit for each value of a path, those of the value that has used most. Missing while the
+   * limiter does not know, and before the first call of this process that counts.
+   */
+  readonly used?: number
+}
+
 /** The limits in a snapshot. */
 export interface LimitsStatus {
+  /** The limits of the policy that have a `name` or a `match`. */
+  readonly limits?: readonly LimitStatus[]
   /**
    * Used share of the fullest limit, 0 to 1, if the limiter knows it: as used by this process, or with a shared limiter
    * by all processes, as last reported.
@@ -97,7 +108,7 @@ export interface LimitsStatus {
   /** With `accounting: 'learned'`: within how many milliseconds after its send a call counts as arrived. */
   readonly arrivesWithin?: number
   /** Roughly what the API allows, if it refuses calls that the rate policy allows: the limits that are kept instead. */
-  readonly allows?: readonly RateLimit[]
+  readonly allows?: readonly NamedLimit[]
   /**
    * If slow responses and a strict policy leave waiting calls less than 70% of the quota: the `share` that they got
    * when calls last waited, and the `option` of the rate policy that gives more.
@@ -176,7 +187,7 @@ export class Budget {
     this.#policy = policy
     this.#pace = new Pace(policy.limits)
     this.#watch = new PolicyWatch(api, policy)
-    this.#demands = new Demands(policy.limits, api)
+    this.#demands = this.#demandsOf(policy)
     const emit: (...event: Parameters<Emit>) => void = (event) => this.#first?.emit(event)
     this.#limiter = limiterOf(create, {
       baseUrl: api,
@@ -211,7 +222,7 @@ export class Budget {
       this.#queues.size === 0 &&
       this.pausedUntil <= performance.now() &&
       !this.#pace.isLower &&
-      !this.#usage().share
+      !this.#fullest
     )
   }
 
@@ -311,14 +322,8 @@ export class Budget {
   }
 
   /** Returns about when the `ahead`-th call of a queue from now may be sent, in milliseconds from now. */
-  estimate(queue: BudgetQueue, ahead: number): number {
-    const { plain } = this
-    return this.forecast(
-      queue,
-      ahead,
-      plain,
-      this.#limiter.usage(this.#claimOf(plain, performance.now())).lag,
-    )
+  estimate(queue: BudgetQueue, ahead: number, demand: Demand): number {
+    return this.forecast(queue, ahead, demand, this.#usage(demand).lag)
   }
 
   /** Returns the series of limits of which no further call can take its units now. */
@@ -354,7 +359,8 @@ export class Budget {
 
   status(): LimitsStatus {
     const pause = this.pausedUntil - performance.now()
-    const { share, left, arrivesWithin } = this.#usage()
+    const { left = Infinity, arrivesWithin } = this.#usage()
+    const share = this.#fullest
     const learned = this.#policy.accounting === 'learned' ? arrivesWithin : undefined
     return defined({
       limiterFailure: this.failure,
@@ -362,7 +368,8 @@ export class Budget {
       slowed: this.#watch.slowed,
       arrivesWithin: learned === undefined ? undefined : Math.round(learned),
       quotaUsed: share === undefined ? undefined : Math.min(1, finiteDuration(share)),
-      quotaLeft: left === undefined || this.#policy.limits.length === 0 ? undefined : Math.max(0, left),
+      quotaLeft: left < Infinity && this.#policy.limits.length > 0 ? Math.max(0, left) : undefined,
+      limits: this.#rows,
       pausedUntil: pause > 0 ? dateFromNow(pause) : undefined,
     })
   }
@@ -373,8 +380,35 @@ export class Budget {
   }
 
   /** What the API takes, where that is less than the limits allow; nothing where the policy says nothing. */
-  get #allows(): readonly RateLimit[] | undefined {
+  get #allows(): readonly NamedLimit[] | undefined {
     return this.#policy.limits.length > 0 ? this.#pace.allows : undefined
+  }
+
+  #demandsOf({ limits }: CheckedPolicy): Demands {
+    return new Demands(limits, this.#api, (demand) => !this.#usage(demand).share)
+  }
+
+  /** The used share of the fullest limit, whichever calls it counts; `undefined` while not known. */
+  get #fullest(): number | undefined {
+    const shares = this.#demands.all.flatMap((demand) => this.#usage(demand).share ?? [])
+    return shares.length > 0 ? Math.max(...shares) : undefined
+  }
+
+  get #rows(): LimitStatus[] | undefined {
+    const rows = this.#policy.limits.flatMap((limit, index): LimitStatus[] => {
+      const { quota, window, name, match } = limit
+      if (name === undefined && match === undefined) return []
+      const used = this.#demands.all.flatMap((demand) => this.#usedOf(demand, index) ?? [])
+      return [{ ...namesOf(limit), quota, window, ...(used.length > 0 && { used: Math.max(...used) }) }]
+    })
+    return rows.length > 0 ? rows : undefined
+  }
+
+  /** Returns how many units are in use of the limit with this number, if calls of this kind count towards it. */
+  #usedOf(demand: Demand, index: number): number | undefined {
+    if (demand.series[index] === undefined) return undefined
+    const before = demand.series.slice(0, index).filter((series) => series !== undefined).length
+    return this.#limiter.usage(this.#claimOf(demand, performance.now())).used?.[before]
   }
 
   /** The used share of the fullest limit, and how many units are left in the emptiest; `undefined` while not known. */
@@ -600,7 +634,7 @@ export class Budget {
     this.#policy = policy
     this.#pace = new Pace(policy.limits)
     this.#watch = new PolicyWatch(this.#api, policy)
-    this.#demands = new Demands(policy.limits, this.#api)
+    this.#demands = this.#demandsOf(policy)
     this.#forgetClaims()
   }
 

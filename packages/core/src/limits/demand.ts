@@ -20,18 +20,26 @@ export interface AskingCall {
   readonly cost?: number | undefined
 }
 
+/** So many more kinds of calls, and those that have no unit in use are forgotten. */
+const mostUnused = 1_000
+
 /** Which limits of one API the calls count towards. */
 export class Demands {
-  /** What a call takes that no limit looks at; what an estimate knows of a call. */
+  /** What a call takes that no limit looks at. */
   readonly plain: Demand
+  /** One of each kind of calls, that is of those which count together. There may be one for each customer. */
+  readonly #kinds = new Map<string, Demand>()
+  #mostKinds = mostUnused
+  readonly #isUnused: (demand: Demand) => boolean
   readonly #limits: readonly Limit[]
   readonly #matches: readonly (Match | undefined)[]
   readonly #isMatched: boolean
   readonly #baseUrl: string
   readonly #basePath: string
 
-  /** @param baseUrl of the API: paths are below it. */
-  constructor(limits: readonly Limit[], baseUrl: string) {
+  /** @param baseUrl of the API: paths are below it. @param isUnused whether no unit of these limits is in use. */
+  constructor(limits: readonly Limit[], baseUrl: string, isUnused: (demand: Demand) => boolean) {
+    this.#isUnused = isUnused
     this.#limits = limits
     this.#matches = limits.map(({ match }) => (match === undefined ? undefined : matchOf(match)))
     this.#isMatched = limits.some(({ match }) => match !== undefined)
@@ -59,7 +67,23 @@ export class Demands {
         refuse(path, String(cost), `at most ${limit.quota}, the quota of limit ${nameOf(limit, index)}`)
       return values === '' ? seriesOf(limit) : `${seriesOf(limit)} ${values}`
     })
-    return { key: `${cost} ${JSON.stringify(series)}`, cost, series }
+    const kind = JSON.stringify(series)
+    const demand = { key: `${cost} ${kind}`, cost, series }
+    if (this.#isMatched && !this.#kinds.has(kind)) this.#keep(kind, demand)
+    return demand
+  }
+
+  /** What has been taken so far: one of each kind of calls. */
+  get all(): Demand[] {
+    return [this.plain, ...this.#kinds.values()]
+  }
+
+  #keep(kind: string, demand: Demand): void {
+    if (this.#kinds.size >= this.#mostKinds) {
+      for (const [known, other] of this.#kinds) if (this.#isUnused(other)) this.#kinds.delete(known)
+      this.#mostKinds = this.#kinds.size + mostUnused
+    }
+    this.#kinds.set(kind, demand)
   }
 }
 

@@ -1,9 +1,10 @@
 import { type FoundLimit, PacedLimit, readFoundLimit } from './paced-limit.ts'
+import type { NamedLimit } from '../events.ts'
 import { list } from '../options/reader.ts'
 import type { ApiClock } from './api-clock.ts'
 import type { Demand } from './demand.ts'
 import type { LimitInForce } from './rate-limiter.ts'
-import type { Limit, RateLimit } from './rate-policy.ts'
+import { type Limit, namesOf, type RateLimit } from './rate-policy.ts'
 
 /** The window of a limit that nobody names, until the API shows another one, in milliseconds. */
 const shortest = 1_000
@@ -76,8 +77,8 @@ export class Pace {
   }
 
   /** What the API allows, where that is less than the policy says. */
-  get allows(): RateLimit[] | undefined {
-    return this.isLower ? this.kept : undefined
+  get allows(): NamedLimit[] | undefined {
+    return this.isLower ? this.#all.map(({ limit, kept }) => ({ ...namesOf(limit), ...kept })) : undefined
   }
 
   /** How many of the last responses refused a call, from 0 to 1. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { fakeService } from '../../test/fake-issuer.ts'
 import { fakeTime, pass } from '../../test/fake-time.ts'
+import { limitedApi } from '../../test/limited-api.ts'
 import type { CallOptions } from '../adapter.ts'
 import type { RatePolicy } from '../index.ts'
 import type { Exchange } from '../adapter.ts'
@@ -264,4 +265,75 @@ test('with `aging` a normal call is sent while urgent ones keep coming', async (
   }
   expect(outcomes[0]).toBeUndefined()
   expect(outcomes[1]).toBeLessThan(4_000)
+})
+
+test('the status names limits, each with what is in use of it, also where no call counts towards all', async () => {
+  const orders = { name: 'orders', quota: 4, window: 60_000, match: 'POST /orders' }
+  const bases = { quota: 10, window: 60_000, match: '/bases/:base/*' }
+  const { call, tokens } = apisWith({ limits: [orders, { quota: 100, window: 60_000 }, bases] })
+  await tokens.warmUp()
+  const status = () => tokens.status().apis[0]
+  expect(status()).toMatchObject({ quotaUsed: 0, quotaLeft: 100, limits: [orders, bases] })
+  void call({ method: 'POST', url: `${one}orders` })
+  for (const base of ['a', 'a', 'b']) void call({ url: `${one}bases/${base}/rows` })
+  await pass(20)
+  const rows = [
+    { ...orders, used: 1 },
+    { ...bases, used: 2 },
+  ]
+  expect(status()).toMatchObject({ quotaUsed: 0.25, quotaLeft: 96, limits: rows })
+  await pass(61_000)
+  expect(status()).toMatchObject({ quotaUsed: 0, limits: [{ used: 0 }, { used: 0 }] })
+})
+
+test('an API whose limits all count some calls only has no figure for others', async () => {
+  const { tokens } = apisWith({ limits: [{ quota: 4, window: 60_000, match: 'POST' }] })
+  await tokens.warmUp()
+  expect(tokens.status().apis[0]).not.toHaveProperty('quotaLeft')
+})
+
+test('an estimate knows which calls wait for which limit', async () => {
+  const { call, sent, tokens } = apisWith({
+    limits: [
+      { quota: 10, window: 1_000 },
+      { name: 'orders', quota: 5, window: 10_000, match: 'POST /orders' },
+    ],
+  })
+  await tokens.warmUp()
+  const calls = [
+    ...Array.from({ length: 15 }, () => call({ method: 'POST', url: `${one}orders` })),
+    ...Array.from({ length: 20 }, () => call({ cost: 2 })),
+  ]
+  const start = Date.now()
+  const expected = Date.parse(tokens.status().apis[0]?.emptyAt ?? '') - start
+  await pass(60_000)
+  await Promise.all(calls)
+  const real = sent.at(-1)?.at ?? 0
+  expect(real).toBeGreaterThan(19_000)
+  expect(Math.abs(expected - real) / real).toBeLessThan(0.1)
+})
+
+test('a full queue refuses a call whose own limit is used up', async () => {
+  const { call, tokens } = apisWith({
+    limits: [{ quota: 1, window: 10_000, match: 'POST' }],
+    maxQueued: 1,
+  })
+  await tokens.warmUp()
+  const calls = [call({ method: 'POST' }), call({ method: 'POST' })]
+  await expect(call({ method: 'POST' })).rejects.toMatchObject({ code: 'QUEUE_FULL' })
+  await pass(11_000)
+  await Promise.all(calls)
+})
+
+test('events say the name of the limit of which the API takes less', async () => {
+  const limit = { name: 'account', quota: 30, window: 1_000, match: 'GET' }
+  const { call, answers, eventsOf, tokens } = limitedApi({ limits: [limit] })
+  await tokens.warmUp()
+  for (let send = 0; send < 30; send += 1) answers.push(send < 10 ? {} : { status: 429 })
+  const calls = Array.from({ length: 100 }, () => call())
+  await pass(60_000)
+  await Promise.all(calls)
+  const said = eventsOf('api.paused').flatMap(({ allows = [] }) => allows)
+  expect(said[0]).toMatchObject({ name: 'account', match: 'GET', window: 1_000 })
+  expect(said[0]?.quota).toBeLessThan(30)
 })

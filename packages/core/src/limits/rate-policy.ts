@@ -271,6 +271,11 @@ export const checkRatePolicy: Reader<CheckedPolicy> = object<CheckedPolicy>({
   countsRefused: optional(flag, true),
 })
 
+/** Returns what a limit is known by, without what is not given. */
+export function namesOf({ name, match }: Limit): Pick<Limit, 'name' | 'match'> {
+  return { ...(name !== undefined && { name }), ...(match !== undefined && { match }) }
+}
+
 /** How long a window lasts, in milliseconds; a month at most. */
 export function lengthOf(window: Limit['window']): number {
   return typeof window === 'string' ? calendarWindows[window] : window

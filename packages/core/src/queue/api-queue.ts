@@ -317,7 +317,7 @@ export class ApiQueue implements BudgetQueue {
     const api = this.#api
     const { maxQueued, maxWait } = this.policy
     const tooMany = this.#calls.size + 1 - maxQueued
-    if (tooMany > 0 && (tooMany > this.#freeSlots || this.#budget.forecast(this, tooMany) > 0))
+    if (tooMany > 0 && (tooMany > this.#freeSlots || this.#budget.forecast(this, tooMany, demand) > 0))
       return new TokenlaneError(
         'QUEUE_FULL',
         `Cannot send call to ${api}: the queue is full; \`maxQueued\` in its rate policy is ${maxQueued}`,
@@ -358,7 +358,10 @@ export class ApiQueue implements BudgetQueue {
   #length(): { queued: number; emptyIn: number } {
     const queued = this.#calls.size
     if (queued === 0) return { queued, emptyIn: 0 }
-    const emptyIn = this.#budget.estimate(this, queued)
+    const emptyIn = Math.max(
+      0,
+      ...this.#calls.waiting.map(({ units, demand }) => this.#budget.estimate(this, units, demand)),
+    )
     const withoutSlot = queued - this.#freeSlots
     if (withoutSlot <= 0) return { queued, emptyIn }
     const pause = Math.max(0, this.#budget.pausedUntil - performance.now())

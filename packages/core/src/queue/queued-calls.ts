@@ -32,6 +32,15 @@ export interface QueueTimes {
   readonly aging: number | undefined
 }
 
+/** An estimate looks at so many limits: there may be one for each customer. */
+const mostEstimated = 10
+
+/** Returns what takes one unit of one of the limits of a demand. */
+function takingOne(series: string, demand: Demand): Demand {
+  const only = demand.series.map((each) => (each === series ? each : undefined))
+  return { key: `1 ${JSON.stringify(only)}`, cost: 1, series: only }
+}
+
 /** The priority of calls that were sent before. */
 const first = Number.MAX_SAFE_INTEGER
 
@@ -108,6 +117,21 @@ export class QueuedCalls {
     if (this.#lanes.size !== 1) return undefined
     for (const lane of this.#lanes.values()) return lane
     return undefined
+  }
+
+  /** How many units the queued calls take of the limits that they wait for most. */
+  get waiting(): { readonly units: number; readonly demand: Demand }[] {
+    const { only } = this
+    if (only !== undefined) return [{ units: this.size, demand: only.demand }]
+    const units = new Map<string, { units: number; demand: Demand }>()
+    for (const { demand, calls } of this.#lanes.values())
+      for (const series of new Set(demand.series)) {
+        if (series === undefined) continue
+        const all = units.get(series) ?? { units: 0, demand: takingOne(series, demand) }
+        all.units += calls.size * demand.cost
+        units.set(series, all)
+      }
+    return [...units.values()].toSorted((a, b) => b.units - a.units).slice(0, mostEstimated)
   }
 
   /** The lanes, the one that goes first in front: by priority, and in turn. */
