@@ -144,7 +144,8 @@ async function watch(
     .filter(({ rule }) => !exempt.has(rule))
     .map(({ rule, severity, message, fix, evidence, count }): SceneFinding => ({
       rule,
-      severity: lenient.has(rule) ? 'warning' : severity,
+      // here nobody types a command
+      severity: lenient.has(rule) ? 'warning' : severity === 'note' ? 'error' : severity,
       message,
       fix,
       evidence: evidence.flatMap((id) => entries.get(id) ?? []),

@@ -1,5 +1,6 @@
 import { entryLine } from '../journal/entry-line.ts'
 import type { SandboxControl } from '../control/sandbox-control.ts'
+import { severities } from '../verdict/rule.ts'
 import type { Finding } from '../verdict/verdict.ts'
 import { nothingFound } from './report.ts'
 
@@ -10,13 +11,12 @@ type Seen = Pick<SandboxControl, 'counts' | 'verdict' | 'journal'>
 export function markdownReport(control: Seen): string {
   const { issuers, apis } = control.counts()
   const { findings } = control.verdict()
-  const errors = findings.filter(({ severity }) => severity === 'error').length
   const nothing = nothingFound(control)
   return [
     '# Sandbox report',
     findings.length === 0
       ? `${nothing.charAt(0).toUpperCase()}${nothing.slice(1)}.`
-      : `${counted(errors, 'error')}, ${counted(findings.length - errors, 'warning')}.`,
+      : `${severities(findings)}.`,
     table(
       ['issuer', 'token requests', 'issued', 'refused', 'failed'],
       Object.entries(issuers).map(([name, { requests, issued, refused, failed }]) => [
@@ -61,5 +61,3 @@ function table(head: readonly string[], rows: readonly (readonly (string | numbe
     ...rows.map((row) => line(row)),
   ].join('\n')
 }
-
-const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`

@@ -4,6 +4,7 @@ import type { JournalEntry } from '../journal/entry.ts'
 import { entryLine } from '../journal/entry-line.ts'
 import { quoted } from '../quoted.ts'
 import type { Sandbox } from '../start-sandbox.ts'
+import { severities } from '../verdict/rule.ts'
 import type { Finding, Verdict } from '../verdict/verdict.ts'
 
 /** Returns what the command prints when the sandbox is ready. */
@@ -29,7 +30,7 @@ ${variables.join('\n')}
 
 ${firstToken(issuers.general, authUrl)}Cause an outage of 20 seconds:
 
-  curl $CONTROL/v1/kill-issuer -H "Authorization: Bearer $TOKEN" -d '{"issuer":"general","for":20000}'
+  curl $CONTROL/v1/kill-issuer -H "Authorization: Bearer $TOKEN" -d '{"issuer":"general","for":"20s"}'
 `
 }
 
@@ -68,8 +69,7 @@ export function verdictText(
   nothing: string,
 ): string {
   if (findings.length === 0) return `Verdict: ${nothing}.`
-  const errors = findings.filter(({ severity }) => severity === 'error').length
-  const head = `Verdict: ${errors} ${errors === 1 ? 'error' : 'errors'}, ${findings.length - errors} ${findings.length - errors === 1 ? 'warning' : 'warnings'}`
+  const head = `Verdict: ${severities(findings)}`
   return [head, ...findings.map((finding) => findingText(finding, entryOf))].join('\n\n')
 }
 

@@ -1,4 +1,5 @@
 import { check, WrongValueError } from '../allowed.ts'
+import { durationForm, times } from '../duration.ts'
 import type { SandboxControl } from './sandbox-control.ts'
 import { definitions, type ControlName, type Parameter } from './definitions.ts'
 
@@ -23,8 +24,15 @@ export function problemsOf(name: ControlName, args: readonly unknown[]): string[
       check(schema, args[index], parameter)
       return []
     } catch (error) {
-      if (error instanceof WrongValueError) return error.problems
+      if (error instanceof WrongValueError) return error.problems.map(withTimeForm)
       throw error
     }
   })
+}
+
+const wrongText = new RegExp(String.raw`^("(?:.*\.)?(?:${[...times].join('|')})" must be )(?=.*, not ')`)
+
+/** Adds how a time may be written where a text was given: in JSON alone, because types refuse it elsewhere. */
+function withTimeForm(problem: string): string {
+  return problem.replace(wrongText, `$1${durationForm}, or `)
 }

@@ -2,7 +2,7 @@ import { request as plainRequest } from 'node:http'
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
-import { callApi, tokenOf } from '../../test/client.ts'
+import { callApi, requestToken, tokenOf } from '../../test/client.ts'
 import { startSandbox, type Sandbox } from '../start-sandbox.ts'
 import { definitions } from './definitions.ts'
 import { pathOf } from './named-arguments.ts'
@@ -106,6 +106,23 @@ test('the fields of an object may stand beside the other parameters, or under it
   expect((await callApi(sandbox, 'general', { token })).status).toBe(200)
 })
 
+test('times may be texts, as in scenarios, and what an issuer responds with stays as it is', async () => {
+  await post('/v1/kill-issuer', { issuer: 'general', for: '20s' })
+  await post('/v1/set-issuer-clock', { issuer: 'weblink', offset: '-30s' })
+  await post('/v1/slow-api', { api: 'general', ms: { min: '5ms', max: '1m' } })
+  const limits = [{ quota: 3, window: '1m' }]
+  await post('/v1/set-rate-policy', { api: 'weblink', policy: { limits } })
+  const { issuers, apis } = sandbox.control.state()
+  expect(issuers.general.fault?.timeLeft).toBeGreaterThan(10_000)
+  expect(issuers.weblink.clockOffset).toBe(-30_000)
+  expect(apis.general.latency).toEqual({ min: 5, max: 60_000 })
+  expect(apis.weblink.ratePolicy).toEqual({ limits: [{ quota: 3, window: 60_000 }] })
+  sandbox.control.setRatePolicy('weblink', null)
+  sandbox.control.restoreIssuer()
+  await post('/v1/fail-issuer', { issuer: 'general', status: 400, body: { max: '20s' } })
+  expect((await requestToken(sandbox, 'general')).json).toEqual({ max: '20s' })
+})
+
 test('a result comes back', async () => {
   const { json } = await post('/v1/rotate-secret', { issuer: 'general', overlap: true })
   expect(json).toEqual(sandbox.credentials.general)
@@ -180,7 +197,10 @@ test('an unknown parameter is named beside everything else that is wrong', async
       detail: '"foo" is not a parameter of killIssuer; its parameters: issuer, midBody, for, times, percent',
     },
     { detail: "\"issuer\" must be 'general' or 'weblink', not 'genral'" },
-    { detail: '"for" must be a number from 0 to 2147483647, not \'x\'' },
+    {
+      detail:
+        '"for" must be a time such as 500ms, 20s, 5m or 1h, or a number from 0 to 2147483647, not \'x\'',
+    },
   ])
   const { json: filter } = await ask('/v1/journal?foo=1')
   expect(filter['detail']).toMatch(/^"foo" is not a parameter of journal; its parameters: target, decision,/)
@@ -210,7 +230,9 @@ test('OpenAPI describes every function, with what its parameters allow', async (
           'application/json': {
             schema: {
               properties: {
-                lifetime: { type: 'number', minimum: 1, maximum: 31_536_000_000 },
+                lifetime: {
+                  anyOf: [{ type: 'number', minimum: 1, maximum: 31_536_000_000 }, { type: 'string' }],
+                },
                 issuer: { enum: ['general', 'weblink'] },
               },
               required: ['lifetime'],

@@ -1,13 +1,16 @@
 import { keysOf, WrongValueError } from '../allowed.ts'
+import { withMilliseconds } from '../duration.ts'
 import { problemsOf } from './checked.ts'
 import { definitions, type ControlName, type Parameter } from './definitions.ts'
 
 /**
- * Returns the named parameters of a JSON object in the order of a control function's arguments.
+ * Returns the named parameters of a JSON object in the order of a control function's arguments. Times may be texts such as
+ * `"20s"`.
  *
  * @throws WrongValueError if there are others. It then names everything that is wrong.
  */
-export function namedArguments(name: ControlName, given: Readonly<Record<string, unknown>>): unknown[] {
+export function namedArguments(name: ControlName, named: Readonly<Record<string, unknown>>): unknown[] {
+  const given = withMilliseconds(named) as Readonly<Record<string, unknown>>
   const parameters: readonly Parameter<unknown>[] = definitions[name].parameters
   const rest = new Map(Object.entries(given))
   for (const parameter of parameters) rest.delete(parameter.name)

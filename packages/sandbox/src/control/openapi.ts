@@ -1,7 +1,7 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 
-import type { Allowed } from '../allowed.ts'
 import { definitions, type ControlName, type Definition, type Parameter } from './definitions.ts'
+import { durationForm, times } from '../duration.ts'
 import { pathOf } from './named-arguments.ts'
 
 type Json = Record<string, unknown>
@@ -72,13 +72,31 @@ function pathItem(name: ControlName): Json {
 const isRequired = ({ schema }: Parameter<unknown>): boolean => schema.type !== 'optional'
 
 /** Returns a schema as JSON Schema, without messages and custom checks, which JSON Schema cannot express. */
-function jsonSchema(schema: Allowed<unknown>): Json {
+function jsonSchema({ name, schema }: Parameter<unknown>): Json {
   const { $schema: _, ...described } = toJsonSchema(schema, { errorMode: 'ignore' }) as Json
-  return described
+  return withTimes(described, name) as Json
 }
 
-function queryParameters({ schema }: Parameter<unknown>): Json[] {
-  const { properties } = jsonSchema(schema) as { properties?: Json }
+/** Returns a schema in which each time may also be a text such as `20s`. */
+function withTimes(schema: unknown, name: string): unknown {
+  if (Array.isArray(schema)) return schema.map((each) => withTimes(each, name))
+  if (typeof schema !== 'object' || schema === null) return schema
+  if ('type' in schema && schema.type === 'number' && times.has(name))
+    return { anyOf: [schema, { type: 'string', description: durationForm }] }
+  return Object.fromEntries(
+    Object.entries(schema).map(([key, value]: [string, unknown]) => [
+      key,
+      key === 'properties' ? eachWithTimes(value as Json) : withTimes(value, name),
+    ]),
+  )
+}
+
+function eachWithTimes(properties: Json): Json {
+  return Object.fromEntries(Object.entries(properties).map(([key, value]) => [key, withTimes(value, key)]))
+}
+
+function queryParameters(parameter: Parameter<unknown>): Json[] {
+  const { properties } = jsonSchema(parameter) as { properties?: Json }
   return Object.entries(properties ?? {}).map(([name, described]) => ({
     name,
     in: 'query',
@@ -89,16 +107,16 @@ function queryParameters({ schema }: Parameter<unknown>): Json[] {
 /** Returns the schema of a body. Fields of an object parameter may stand under its name or beside the other parameters. */
 function bodySchema(parameters: readonly Parameter<unknown>[]): Json {
   const nested = objectSchema(
-    parameters.map(({ name, schema }) => [name, jsonSchema(schema)]),
+    parameters.map((parameter) => [parameter.name, jsonSchema(parameter)]),
     parameters.filter(isRequired).map(({ name }) => name),
   )
   const spread = parameters.find((parameter) => parameter.spread === true)
   if (spread === undefined) return nested
   const others = parameters.filter((parameter) => parameter !== spread)
-  const fields = jsonSchema(spread.schema) as { properties?: Json; required?: string[] }
+  const fields = jsonSchema(spread) as { properties?: Json; required?: string[] }
   const flat = objectSchema(
     [
-      ...others.map(({ name, schema }): [string, Json] => [name, jsonSchema(schema)]),
+      ...others.map((parameter): [string, Json] => [parameter.name, jsonSchema(parameter)]),
       ...(Object.entries(fields.properties ?? {}) as [string, Json][]),
     ],
     [...others.filter(isRequired).map(({ name }) => name), ...(fields.required ?? [])],

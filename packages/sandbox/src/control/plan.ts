@@ -5,7 +5,7 @@ import { definitions, type ControlName } from './definitions.ts'
 import { namedArguments } from './named-arguments.ts'
 import { parseDuration } from '../duration.ts'
 import type { Happening } from '../scenario/player.ts'
-import { withMilliseconds, type Scenario, type ScenarioStep } from '../scenario/scenario.ts'
+import type { Scenario, ScenarioStep } from '../scenario/scenario.ts'
 
 /** Control functions that a step may call: all that change something, except those for scenarios. */
 const actions = (Object.keys(definitions) as ControlName[]).filter(
@@ -48,5 +48,5 @@ function callOf(step: ScenarioStep): [ControlName, unknown[]] {
   if (name === undefined) {
     throw new WrongValueError([`"do" must be one of ${actions.join(', ')}, not '${wanted}'`])
   }
-  return [name, namedArguments(name, withMilliseconds(parameters) as Record<string, unknown>)]
+  return [name, namedArguments(name, parameters)]
 }

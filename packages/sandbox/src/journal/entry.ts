@@ -108,6 +108,8 @@ export interface RequestFacts {
   token: LedgerEntry | undefined
   /** How many requests arrived on its connection, including this one. */
   onConnection: number
+  /** Whether its connection resumed the TLS session of an earlier one, which only the same process can. */
+  resumed: boolean
   /** Whether the sandbox cut the connection. */
   cut: boolean
   flaws: readonly Flaw[]

@@ -33,6 +33,7 @@ export function noticeOldTls(
       retryAt: undefined,
       token: undefined,
       onConnection: 0,
+      resumed: false,
       cut: false,
       flaws: ['old-tls'],
     },

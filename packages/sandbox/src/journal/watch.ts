@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { TLSSocket } from 'node:tls'
 
 import type { Realm } from '../realm.ts'
 import type { Handler } from '../server/loopback-server.ts'
@@ -68,6 +69,7 @@ export function watched(handle: Watched, watch: Watch): Handler {
       retryAt: retryAt(response, decidedAt, clock),
       token: outcome.entry,
       onConnection,
+      resumed: (request.socket as Partial<TLSSocket>).isSessionReused?.() ?? false,
       cut: outcome.cut ?? false,
       flaws: [...flaws, ...(outcome.flaws ?? [])],
     }

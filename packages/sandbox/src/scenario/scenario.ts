@@ -42,20 +42,3 @@ export const scenario: Allowed<Scenario> = object<Scenario>({
     'an array of steps',
   ),
 })
-
-/** Parameters that are times: their values may be texts such as `"20s"`. */
-const times = new Set(['for', 'lifetime', 'max', 'median', 'min', 'ms', 'offset', 'p99', 'window'])
-
-/** Returns a copy in which texts such as `"20s"` are milliseconds, in every parameter that is a time. */
-export function withMilliseconds(given: unknown): unknown {
-  if (Array.isArray(given)) return given.map((item) => withMilliseconds(item))
-  if (typeof given !== 'object' || given === null) return given
-  return Object.fromEntries(
-    Object.entries(given).map(([name, value]) => [
-      name,
-      times.has(name) && typeof value === 'string'
-        ? (parseDuration(value) ?? value)
-        : withMilliseconds(value),
-    ]),
-  )
-}

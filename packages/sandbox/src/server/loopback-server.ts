@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
@@ -23,12 +24,15 @@ export interface LoopbackServer {
 /** Longer than any client keeps an idle connection, so that the server never closes a connection that a client is about to use. */
 const keepAliveTimeout = 120_000
 
+/** One for all servers, so that a client that keeps one session for a host can resume it at each of them. */
+const ticketKeys = randomBytes(48)
+
 export async function openLoopbackServer(
   { key, cert }: Certificates,
   place: Place,
   port: number | undefined,
 ): Promise<LoopbackServer> {
-  const https = createHttpsServer({ key, cert, minVersion: 'TLSv1.2', keepAliveTimeout })
+  const https = createHttpsServer({ key, cert, minVersion: 'TLSv1.2', ticketKeys, keepAliveTimeout })
   let notice: ((offered: OfferedTls) => void) | undefined
   // when each connection was opened, by the client's port, which the TLS socket has too
   const openedAt = new Map<number | undefined, number>()

@@ -8,8 +8,18 @@ export interface SeenClose {
   at: number
 }
 
-/** Reports that a client broke the rule once. The ids of the journal entries are the evidence. */
-type Report = (...evidence: readonly number[]) => void
+/** An `error` costs calls or tokens, or shows a secret; a `warning` costs time; a `note` is right for a command typed by hand. */
+export type Severity = 'error' | 'warning' | 'note'
+
+/** One time that the rule was broken, with the ids of journal entries that show it. */
+export interface Broken {
+  evidence: readonly number[]
+  /** Whether that is only a note. */
+  isNote?: boolean
+}
+
+/** Reports that a client broke the rule once. */
+type Report = (broken: Broken) => void
 
 /** Keeps journal entries as evidence, for a report that may come later. */
 type Keep = (...evidence: readonly number[]) => void
@@ -19,7 +29,7 @@ export interface Watcher {
   see(request: SeenRequest): void
   seeClose?(close: SeenClose): void
   /** Returns the evidence of each time that the rule is broken now, and that a later request may still put right. */
-  open?(): readonly (readonly number[])[]
+  open?(): readonly Broken[]
 }
 
 /** A finding has at most this many journal entries as its evidence: the first. */
@@ -28,8 +38,7 @@ export const mostEvidence = 10
 /** One mistake that clients make. */
 export interface Rule {
   name: string
-  /** An `error` costs calls or tokens, or shows a secret; a `warning` costs time. */
-  severity: 'error' | 'warning'
+  severity: Severity
   /** What happened, in plain words. */
   message: (count: number) => string
   /** What to change in the client. */
@@ -37,6 +46,20 @@ export interface Rule {
   /** How often it must happen before it is a finding. Default: once. */
   least?: number
   watch: (report: Report, keep: Keep) => Watcher
+}
+
+/** Returns whether a person probably typed the request: such a program runs once for each, and may know no token. */
+export function isTyped(client: string): boolean {
+  return /^(?:curl|Wget|HTTPie|xh|tokenlane)(?:\/|$)/.test(client)
+}
+
+/** Returns how many findings there are of each severity, such as `2 errors, 1 warning`. */
+export function severities(findings: readonly { severity: Severity }[]): string {
+  const counts = (['error', 'warning', 'note'] as const).map(
+    (severity) => [severity, findings.filter((one) => one.severity === severity).length] as const,
+  )
+  const shown = counts.filter(([severity, length]) => length > 0 || severity !== 'note')
+  return shown.map(([severity, length]) => plural(length, severity)).join(', ')
 }
 
 /** Returns `1 call` or `2 calls`. */

@@ -1,13 +1,11 @@
-import type { LedgerEntry } from '../journal/entry.ts'
-import type { SeenRequest } from '../journal/entry.ts'
+import type { LedgerEntry, SeenRequest } from '../journal/entry.ts'
+import type { Broken } from './rule.ts'
 import { timeToReact } from './time-to-react.ts'
 
 /** Two tokens of which the second was not needed, if one program got both. */
-export interface TokenPair {
+export interface TokenPair extends Broken {
   first: LedgerEntry
   second: LedgerEntry
-  /** Ids of the journal entries of both token requests. */
-  evidence: readonly number[]
   /** When the second one was issued. */
   at: number
 }
@@ -37,7 +35,7 @@ export class TokenPairs {
     return ofTwo
   }
 
-  evidence(): (readonly number[])[] {
-    return this.#pairs.map(({ evidence }) => evidence)
+  all(): readonly TokenPair[] {
+    return this.#pairs
   }
 }

@@ -1,12 +1,13 @@
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 
-import type { JournalEntry, RequestFacts } from '../journal/entry.ts'
+import type { JournalEntry, RequestFacts, SeenRequest } from '../journal/entry.ts'
 import type { LedgerEntry } from '../journal/entry.ts'
 import { createJudge, rules, type Finding, type Judge } from './verdict.ts'
 
 let judge: Judge
 let kept: number[]
 let lastId: number
+let latest: SeenRequest
 beforeEach(() => {
   kept = []
   lastId = 0
@@ -30,6 +31,7 @@ function see(changed: Changed): number {
     retryAt: changed.retryAt,
     token: changed.token,
     onConnection: changed.onConnection ?? 2,
+    resumed: changed.resumed ?? false,
     cut: changed.cut ?? false,
     flaws: changed.flaws ?? [],
   }
@@ -46,7 +48,8 @@ function see(changed: Changed): number {
     decision: changed.decision ?? (kind === 'issuer' ? 'issued' : 'answered'),
     reason: '',
   }
-  judge.see({ entry, ...facts })
+  latest = { entry, ...facts }
+  judge.see(latest)
   return lastId
 }
 
@@ -145,6 +148,79 @@ test('a token requested after a straggling 401 of an older one is needless', () 
   see({ ...refused, arrivedAt: 11, token: old })
   issue(20)
   expect(finding('needless-renewal')?.evidence).toEqual([3, 5])
+})
+
+describe('a token request after the program with the current token', () => {
+  /** A program that requests a token, makes a call and ends, each on a connection of its own. */
+  function run(at: number, changed: Changed & { closesFirst?: true } = {}): void {
+    const issued = token(at)
+    const { closesFirst, ...others } = changed
+    const [toIssuer, toApi] = [lastId + 1, lastId + 2]
+    see({ kind: 'issuer', onConnection: 1, connection: toIssuer, arrivedAt: at, token: issued, ...others })
+    const close = (connection: number): void =>
+      judge.seeClose({ last: { ...latest, entry: { ...latest.entry, connection } }, at })
+    if (closesFirst) close(toIssuer)
+    see({
+      onConnection: 1,
+      connection: toApi,
+      arrivedAt: at + 1,
+      token: issued,
+      client: changed.client ?? 'node',
+    })
+    close(toIssuer)
+    close(toApi)
+  }
+
+  test('has ended is that of its next start, however often it starts', () => {
+    for (let start = 0; start < 20; start += 1) run(start * 30)
+    expect(judge.verdict()).toEqual({ ok: true, findings: [] })
+  })
+
+  test('has closed its connections and resumes a session is needless: only the same process can', () => {
+    run(0)
+    run(10, { resumed: true })
+    expect(finding('needless-renewal')).toMatchObject({ severity: 'error', count: 1 })
+  })
+
+  test('is needless while a connection that brought the token is open', () => {
+    issue(0)
+    see({ kind: 'issuer', onConnection: 1, connection: 2, arrivedAt: 10, token: token(10) })
+    expect(finding('needless-renewal')).toMatchObject({ severity: 'error', count: 1 })
+  })
+
+  test('is needless if that program closes each connection at once: its end would not show', () => {
+    run(0, { closesFirst: true })
+    run(10, { closesFirst: true })
+    expect(finding('needless-renewal')).toMatchObject({ severity: 'error', count: 1 })
+  })
+
+  test('is a note if a person types it, and needless again for a program beside that', () => {
+    for (const at of [0, 10, 20]) run(at, { closesFirst: true, client: 'curl/8.14.1' })
+    expect(finding('needless-renewal')).toMatchObject({ severity: 'note', count: 2 })
+    expect(judge.verdict().ok).toBe(true)
+    run(30, { closesFirst: true })
+    run(40, { closesFirst: true })
+    expect(finding('needless-renewal')).toMatchObject({ severity: 'error', count: 3 })
+  })
+})
+
+test('a call without a token is a note if a person types it, and an error of a program', () => {
+  see({ ...refused, flaws: ['missing-token'], client: 'curl/8.14.1' })
+  expect(finding('missing-token')).toMatchObject({ severity: 'note' })
+  see({ ...refused, flaws: ['missing-token'] })
+  expect(finding('missing-token')).toMatchObject({ severity: 'error', count: 2 })
+})
+
+test('an old version of TLS is a note beside a newer one, as curl offers it, and an error alone', () => {
+  see({ flaws: ['old-tls'] })
+  expect(finding('old-tls')).toMatchObject({ severity: 'note' })
+  see({ flaws: ['old-tls'], decision: 'refused' })
+  expect(finding('old-tls')).toMatchObject({ severity: 'error' })
+})
+
+test('a secret in a URL is an error, whoever types it', () => {
+  see({ flaws: ['secret-in-url'], client: 'curl/8.14.1' })
+  expect(finding('secret-in-url')).toMatchObject({ severity: 'error' })
 })
 
 /** Shows the judge a call that brings this token. */

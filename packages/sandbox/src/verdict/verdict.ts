@@ -6,7 +6,7 @@ import { ignoredRetryAfter } from './rules/ignored-retry-after.ts'
 import { needlessRenewal } from './rules/needless-renewal.ts'
 import { noKeepAlive } from './rules/no-keep-alive.ts'
 import { rejectedToken } from './rules/rejected-token.ts'
-import { mostEvidence, type Rule, type SeenClose, type Watcher } from './rule.ts'
+import { mostEvidence, type Broken, type Rule, type SeenClose, type Severity, type Watcher } from './rule.ts'
 import { stampede } from './rules/stampede.ts'
 import { workLost } from './rules/work-lost.ts'
 
@@ -14,8 +14,8 @@ import { workLost } from './rules/work-lost.ts'
 export interface Finding {
   /** Stable name of the rule, for example `stampede`. */
   rule: string
-  /** An `error` costs calls or tokens, or shows a secret; a `warning` costs time. */
-  severity: 'error' | 'warning'
+  /** An `error` costs calls or tokens, or shows a secret; a `warning` costs time; a `note` is right for a command typed by hand. */
+  severity: Severity
   /** What happened, in plain words. */
   message: string
   /** What to change in the client. */
@@ -73,7 +73,7 @@ export function createJudge(keep: (id: number) => void): Judge {
     },
     verdict() {
       const findings = cases.flatMap((each) => each.finding() ?? [])
-      return { ok: findings.every(({ severity }) => severity === 'warning'), findings }
+      return { ok: findings.every(({ severity }) => severity !== 'error'), findings }
     },
     clear() {
       cases = rules.map((rule) => openCase(rule, keep))
@@ -94,7 +94,7 @@ function openCase(
 ): Case {
   const evidence = new Set<number>()
   const kept = new Set<number>()
-  let reported = 0
+  const reported = { all: 0, notes: 0 }
   const note = (known: Set<number>, ids: readonly number[]): void => {
     for (const id of ids) {
       if (known.size >= mostEvidence) return
@@ -103,8 +103,9 @@ function openCase(
     }
   }
   const watcher = watch(
-    (...ids) => {
-      reported += 1
+    ({ evidence: ids, isNote = false }) => {
+      reported.all += 1
+      if (isNote) reported.notes += 1
       note(evidence, ids)
     },
     (...ids) => note(kept, ids),
@@ -113,11 +114,14 @@ function openCase(
   return {
     watcher,
     finding() {
-      const open = watcher.open?.() ?? []
-      const count = reported + open.length
+      const open: readonly Broken[] = watcher.open?.() ?? []
+      const count = reported.all + open.length
       if (count < least) return undefined
-      const shown = [...new Set([...evidence, ...open.flat()])].slice(0, mostEvidence).toSorted(byId)
-      return { rule: name, severity, message: message(count), fix, evidence: shown, count }
+      const ids = open.flatMap((broken) => broken.evidence)
+      const shown = [...new Set([...evidence, ...ids])].slice(0, mostEvidence).toSorted(byId)
+      const notes = reported.notes + open.filter(({ isNote }) => isNote).length
+      const worst = notes === count ? 'note' : severity
+      return { rule: name, severity: worst, message: message(count), fix, evidence: shown, count }
     },
   }
 }

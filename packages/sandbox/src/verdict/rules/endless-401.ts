@@ -27,7 +27,8 @@ export const endless401: Rule = {
         const isRetry = before !== undefined && arrivedAt - before.at <= longestPause
         const times = isRetry ? before.times + 1 : 1
         const since = isRetry ? before.since : arrivedAt
-        if (times > inARow && arrivedAt - since >= leastTime) report(before?.id ?? entry.id, entry.id)
+        if (times > inARow && arrivedAt - since >= leastTime)
+          report({ evidence: [before?.id ?? entry.id, entry.id] })
         refused.set(key, { times, since, id: entry.id, at: decidedAt })
       },
     }

@@ -1,7 +1,9 @@
-import type { Flaw } from '../../journal/entry.ts'
-import { plural, type Rule } from '../rule.ts'
+import type { Flaw, JournalEntry } from '../../journal/entry.ts'
+import { isTyped, plural, type Rule } from '../rule.ts'
 
-type Text = Pick<Rule, 'message' | 'fix'> & Partial<Pick<Rule, 'severity'>>
+interface Text extends Pick<Rule, 'message' | 'fix'>, Partial<Pick<Rule, 'severity'>> {
+  isNote?: (entry: JournalEntry) => boolean
+}
 
 /** Message and fix for each mistake that one request shows by itself. */
 const texts: Record<Flaw, Text> = {
@@ -33,6 +35,7 @@ const texts: Record<Flaw, Text> = {
   'missing-token': {
     message: (count) => `${plural(count, 'call')} had no token`,
     fix: 'Send "Authorization: Bearer <token>" with every call, including those after a redirect within the API.',
+    isNote: ({ client }) => isTyped(client),
   },
   'token-outside': {
     message: (count) => `${plural(count, 'request')} outside the API carried a token`,
@@ -72,6 +75,8 @@ const texts: Record<Flaw, Text> = {
   'old-tls': {
     message: (count) => `${plural(count, 'connection')} offered a TLS version below 1.2`,
     fix: "Set the client's minimum TLS version to 1.2 (RFC 8996): --tlsv1.2 in curl.",
+    // beside a newer version, which the sandbox takes
+    isNote: ({ decision }) => decision === 'answered',
   },
 }
 
@@ -79,13 +84,15 @@ const texts: Record<Flaw, Text> = {
 export const flawRules: readonly Rule[] = (Object.keys(texts) as Flaw[]).map((flaw) => flawRule(flaw))
 
 function flawRule(flaw: Flaw): Rule {
+  const { severity = 'error', message, fix, isNote = () => false } = texts[flaw]
   return {
     name: flaw,
-    severity: 'error',
-    ...texts[flaw],
+    severity,
+    message,
+    fix,
     watch: (report) => ({
       see({ entry, flaws }) {
-        if (flaws.includes(flaw)) report(entry.id)
+        if (flaws.includes(flaw)) report({ evidence: [entry.id], isNote: isNote(entry) })
       },
     }),
   }

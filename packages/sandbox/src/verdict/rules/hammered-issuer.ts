@@ -18,7 +18,7 @@ export const hammeredIssuer: Rule = {
         if (kind !== 'issuer' || !['refused', 'failed'].includes(entry.decision)) return
         const recent = failures[realm].filter(({ at }) => arrivedAt - at < window)
         const first = recent[0]
-        if (first !== undefined && recent.length >= most) report(first.id, entry.id)
+        if (first !== undefined && recent.length >= most) report({ evidence: [first.id, entry.id] })
         failures[realm] = [...recent.slice(-most), { id: entry.id, at: arrivedAt }]
       },
     }

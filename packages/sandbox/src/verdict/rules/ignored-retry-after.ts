@@ -19,7 +19,7 @@ export const ignoredRetryAfter: Rule = {
         const last = asked.get(server)
         const wait = last !== undefined && arrivedAt < last.until - tolerance ? last : undefined
         if (wait !== undefined && reachedAt > wait.at + timeToReact) {
-          report(wait.id, entry.id)
+          report({ evidence: [wait.id, entry.id] })
         }
         // the first response counts: a client that never waits gets many of them
         if (retryAt !== undefined && wait === undefined) {

@@ -1,13 +1,11 @@
 import type { JournalEntry } from '../../journal/entry.ts'
 import { BoundedMap } from '../bounded-map.ts'
-import { plural, type Rule, type SeenClose } from '../rule.ts'
+import { isTyped, plural, type Rule, type SeenClose } from '../rule.ts'
 
 /** A client that closes a connection within this time after its only response does not reuse connections, in milliseconds. */
 const soon = 1_000
 /** A program that ends and starts again needs longer to open its next connection, in milliseconds. */
 const quickest = 25
-/** These start faster, and keep a connection for as long as they run. */
-const commands = /^(?:curl|Wget)\//
 const remembered = 1_000
 
 const server = ({ client, target }: JournalEntry): string => `${client} ${target}`
@@ -28,12 +26,13 @@ export const noKeepAlive: Rule = {
         const index = before.findIndex(({ at }) => at < arrivedAt && beganAt - at <= quickest)
         if (index === -1) return
         const [close] = before.splice(index, 1)
-        if (close !== undefined) report(close.last.entry.id, entry.id)
+        if (close !== undefined) report({ evidence: [close.last.entry.id, entry.id] })
       },
+      // a command that is typed starts faster, and keeps its connection for as long as it runs
       seeClose(close) {
         const { last, at } = close
         const wanted = last.entry.decision === 'left' || last.cut || at - last.decidedAt > soon
-        if (last.onConnection > 1 || wanted || commands.test(last.entry.client)) return
+        if (last.onConnection > 1 || wanted || isTyped(last.entry.client)) return
         const before = closed.get(server(last.entry)) ?? []
         closed.set(server(last.entry), [...before.slice(1 - remembered), close])
       },

@@ -23,7 +23,7 @@ export const rejectedToken: Rule = {
         }
         // on an older connection it may be another program with the same token, which has not heard of the refusal
         const mayNotKnow = onConnection > 1 && !first.connections.has(entry.connection)
-        if (!mayNotKnow && reachedAt > first.at + timeToReact) report(first.id, entry.id)
+        if (!mayNotKnow && reachedAt > first.at + timeToReact) report({ evidence: [first.id, entry.id] })
         if (first.connections.size < rememberedConnections) first.connections.add(entry.connection)
       },
     }

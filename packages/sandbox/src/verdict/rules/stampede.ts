@@ -32,11 +32,11 @@ export const stampede: Rule = {
             first === undefined || second === undefined
               ? { evidence }
               : pairs.add({ first, second, evidence, at: request.decidedAt })
-          if (settled !== undefined) report(...settled.evidence)
+          if (settled !== undefined) report(settled)
         }
         recent = [...recent.slice(1 - remembered), request]
       },
-      open: () => pairs.evidence(),
+      open: () => pairs.all(),
     }
   },
 }

@@ -49,7 +49,7 @@ export const workLost: Rule = {
         lost
           .values()
           .filter(({ realm, refusedAt }) => refusedAt === undefined || !fails[realm])
-          .map(({ id }) => [id]),
+          .map(({ id }) => ({ evidence: [id] })),
     }
   },
 }
