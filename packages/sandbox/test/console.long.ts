@@ -81,10 +81,10 @@ test('the licence of each package that is built into the page lies beside it', (
   for (const name of imported) expect(licences).toMatch(new RegExp(`^## ${name} - .*\\(MIT\\)$`, 'm'))
 })
 
-test('an issuer shows its five newest tokens, and how many more are live', { timeout }, async () => {
+test('an issuer shows its three newest tokens, and how many more are live', { timeout }, async () => {
   for (let token = 0; token < 7; token += 1) await tokenOf(sandbox, 'weblink')
   await eventually(async () =>
-    expect(await textOf(`${card('weblink-issuer')} .tokens`)).toMatch(/\nand 2 more$/),
+    expect(await textOf(`${card('weblink-issuer')} .tokens`)).toMatch(/\nand 4 more$/),
   )
   sandbox.control.expireTokens()
 })
@@ -259,7 +259,6 @@ test('each button says at its card what it did, to screen readers too', { timeou
     ['general-api', 'Kill', 'All calls lose their connection for 20 s.'],
     ['general-api', 'Restore', 'Restored: no fault is set.'],
     ['general-api', 'Remove', 'Any number of calls is allowed from now on.'],
-    ['journal', 'Clear journal', 'The journal was cleared. The verdict remains.'],
     ['journal', 'Clear journal and verdict', 'The journal and the verdict were cleared.'],
   ] as const) {
     await click(name, button)
@@ -393,41 +392,55 @@ test(
 )
 
 test(
-  'the environment and the journal come before the cards, where the verdict of an unused sandbox points',
+  'with many findings, both issuers, both APIs and their faults are on the first screen',
   { timeout },
   async () => {
-    const headings = await page.$$eval('main h2', (all) => all.map(({ id }) => id))
-    expect(headings.slice(0, 4)).toEqual(['verdict', 'environment', 'journal', 'general-issuer'])
+    const flaws = ['missing-token', 'foreign-token', 'token-in-url', 'token-outside', 'work-lost']
+    const token = await tokenOf(sandbox, 'general')
+    await callApi(sandbox, 'general', {})
+    await callApi(sandbox, 'weblink', { token })
+    await callApi(sandbox, 'general', { token, path: `records?access_token=${token}` })
+    await callApi(sandbox, 'weblink', { token, path: '../outside' })
+    sandbox.control.failIssuer('general', { status: 503 })
+    const [opened] = await openPage(browser, sandbox.consoleUrl as string, 1280)
+    await eventually(async () =>
+      expect(await opened.$$eval('.findings strong', (all) => all.map((one) => one.innerHTML))).toEqual(
+        expect.arrayContaining(flaws),
+      ),
+    )
+    for (const [width, height] of [
+      [1280, 800],
+      [820, 1180],
+    ] as const) {
+      await opened.setViewport({ width, height })
+      const ends = await opened.$$eval('.cards :is(h2, .faults summary)', (all) =>
+        all.map((one) => one.getBoundingClientRect().bottom),
+      )
+      expect(ends).toHaveLength(8)
+      expect(Math.max(...ends)).toBeLessThan(height)
+    }
+    await opened.close()
   },
 )
 
-test(
-  'a cleared journal shows what is new, and still has the evidence; the tab counts the findings',
-  { timeout },
-  async () => {
-    await click('journal', 'Clear journal and verdict')
-    await eventually(async () => expect(await page.title()).toBe('Tokenlane sandbox'))
-    await callApi(sandbox, 'general', { path: 'records' })
-    const rows = (): Promise<number> => page.$$eval(`${card('journal')} tbody tr`, ({ length }) => length)
-    await eventually(async () => expect(await rows()).toBe(1))
-    await eventually(async () => expect(await page.title()).toMatch(/^\([12]\) Tokenlane sandbox$/))
-    await click('journal', 'Clear journal')
-    await eventually(async () => expect(await textOf(card('journal'))).toContain('No new entry matches.'))
-    expect(await page.title()).toMatch(/^\([12]\) Tokenlane sandbox$/)
-    await page.click('.findings summary')
-    await page.click('.findings details[open] button')
-    await lookAway()
-    await eventually(async () => expect(await rows()).toBe(1))
-    await click('journal', 'Clear journal')
-    await eventually(async () => expect(await rows()).toBe(0))
-    await callApi(sandbox, 'general', { path: 'records?page=2' })
-    await eventually(async () => expect(await rows()).toBe(1))
-    await click('journal', 'Show all entries')
-    await eventually(async () => expect(await rows()).toBe(2))
-    await click('journal', 'Clear journal and verdict')
-    await eventually(async () => expect(await page.title()).toBe('Tokenlane sandbox'))
-  },
-)
+test('the journal says how many entries it shows of how many there are', { timeout }, async () => {
+  await click('journal', 'Clear journal and verdict')
+  for (let call = 0; call < 1_050; call += 1)
+    await callApi(sandbox, 'general', { path: call === 0 ? 'echo' : 'records' })
+  await lookAway()
+  const said = (): Promise<string> => textOf(`${card('journal')} .soft`)
+  await eventually(async () => expect(await said()).toBe('The last 100 of 1,050 entries'))
+  await page.select(`${card('journal')} select`, 'weblink-api')
+  await eventually(async () => expect(await textOf(card('journal'))).toContain('No entry matches.'))
+  await page.select(`${card('journal')} select`, 'general-api')
+  await eventually(async () =>
+    expect(await said()).toBe(
+      'The last 100 of 1,000 entries that match, among the last 1,000 of 1,050 entries',
+    ),
+  )
+  await page.select(`${card('journal')} select`, '')
+  await click('journal', 'Clear journal and verdict')
+})
 
 test('findings leave together with the journal, and its counts are not denied', { timeout }, async () => {
   await callApi(sandbox, 'general', { path: 'records' })
@@ -570,8 +583,8 @@ test(
 test('the keyboard skips to the journal, and over its rows', { timeout }, async () => {
   const { consoleUrl } = sandbox
   for (const [tabs, id] of [
-    [1, 'journal'],
-    [2, 'general-issuer'],
+    [1, 'general-issuer'],
+    [2, 'journal'],
   ] as const) {
     const [opened] = await openPage(browser, (consoleUrl as string).replace('#', '?where=general-api#'), 1280)
     await opened.waitForSelector('.skip a')

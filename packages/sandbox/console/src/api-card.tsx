@@ -19,6 +19,7 @@ export function ApiCard({ realm, api }: { realm: Realm; api: ApiState }) {
       </h2>
       <p class="where">{api.baseUrl}</p>
       <FaultNotice faults={faults} />
+      <FaultForm realm={realm} kind="api" isSet={faults.length > 0} />
       <dl class="figures">
         <Figure name="calls" value={counts.calls} />
         <Figure name="answered" value={counts.answered} />
@@ -27,9 +28,7 @@ export function ApiCard({ realm, api }: { realm: Realm; api: ApiState }) {
         <Figure name="failed" value={counts.failed} bad />
       </dl>
       {limit === undefined ? (
-        <p class="empty">
-          No rate policy: any number of calls is allowed. Set one below to see how much of it is used.
-        </p>
+        <p class="empty">No rate policy: any number of calls is allowed.</p>
       ) : (
         <ul class="windows">
           {windows.map(({ quota, window, used }) => (
@@ -48,7 +47,6 @@ export function ApiCard({ realm, api }: { realm: Realm; api: ApiState }) {
         </ul>
       )}
       <PolicyForm realm={realm} quota={limit?.quota ?? 25} window={limit?.window ?? 1_000} />
-      <FaultForm realm={realm} kind="api" isSet={faults.length > 0} />
       <Done where={heading} />
     </section>
   )

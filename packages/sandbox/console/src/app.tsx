@@ -37,13 +37,13 @@ export function App() {
           <>
             <VerdictPanel />
             <Environment />
-            <Journal />
             <div class="cards">
               <IssuerCard realm="general" issuer={now.issuers.general} />
               <IssuerCard realm="weblink" issuer={now.issuers.weblink} />
               <ApiCard realm="general" api={now.apis.general} />
               <ApiCard realm="weblink" api={now.apis.weblink} />
             </div>
+            <Journal />
           </>
         )}
       </main>

@@ -67,7 +67,8 @@ export async function act(
   try {
     const response = await request(`v1/${name}`, { method: 'POST', body: JSON.stringify(parameters) })
     if (response.ok) {
-      say(where, text)
+      // with the time, so that the same button says something each time
+      done.value = { where, text: `${new Date().toLocaleTimeString('en-GB')}  ${text}` }
       return true
     }
     failure.value = ((await response.json()) as { detail?: string }).detail ?? `status ${response.status}`
@@ -75,11 +76,6 @@ export async function act(
     failure.value = 'The sandbox cannot be reached'
   }
   return false
-}
-
-/** Says at a place of the page what was done: with the time, so that the same button says something each time. */
-export function say(where: Place, text: string): void {
-  done.value = { where, text: `${new Date().toLocaleTimeString('en-GB')}  ${text}` }
 }
 
 /** Removes journal and verdict from the page, both at once. */

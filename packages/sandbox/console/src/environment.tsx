@@ -17,9 +17,8 @@ export function Environment() {
   }
   return (
     <section class="card wide" aria-labelledby="environment">
-      <h2 id="environment">Environment</h2>
-      <p>The variables that point your program at this sandbox, with its client IDs and secrets.</p>
-      <div class="actions">
+      <div class="line">
+        <h2 id="environment">Environment</h2>
         <label>
           for{' '}
           <select
@@ -38,6 +37,7 @@ export function Environment() {
           Copy the environment
         </button>
         <span role="status">{said}</span>
+        <span class="soft">The variables that point your program at this sandbox, with its secrets.</span>
       </div>
     </section>
   )

@@ -5,7 +5,7 @@ import { FaultForm } from './fault-form.tsx'
 import { FaultNotice, faultsOf } from './fault-notice.tsx'
 import { duration, times } from './in-words.ts'
 
-const shownTokens = 5
+const shownTokens = 3
 
 export function IssuerCard({ realm, issuer }: { realm: Realm; issuer: IssuerState }) {
   const { counts, live, liveTokens, acceptedSecrets } = issuer
@@ -22,6 +22,7 @@ export function IssuerCard({ realm, issuer }: { realm: Realm; issuer: IssuerStat
         {issuer.tokenEndpoint} ({issuer.clientAuthentication})
       </p>
       <FaultNotice faults={faults} />
+      <FaultForm realm={realm} kind="issuer" isSet={faults.length > 0} />
       <dl class="figures">
         <Figure name="requests" value={counts.requests} />
         <Figure name="issued" value={counts.issued} />
@@ -29,7 +30,6 @@ export function IssuerCard({ realm, issuer }: { realm: Realm; issuer: IssuerStat
         <Figure name="failed" value={counts.failed} bad />
       </dl>
       <h3>{live === 0 ? 'No live token' : times(live, 'live token')}</h3>
-      {live === 0 && <p class="empty">Tokens appear here when a program requests them.</p>}
       <ul class="tokens">
         {liveTokens.slice(0, shownTokens).map(({ token, timeLeft, lifetime }) => (
           <li key={token}>
@@ -94,7 +94,6 @@ export function IssuerCard({ realm, issuer }: { realm: Realm; issuer: IssuerStat
           </button>
         )}
       </div>
-      <FaultForm realm={realm} kind="issuer" isSet={faults.length > 0} />
       <Done where={heading} />
     </section>
   )

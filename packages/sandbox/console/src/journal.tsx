@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { JournalEntry } from '../../src/index.ts'
 import { mostEvidence } from '../../src/verdict/rule.ts'
 import { asCurl, tokenLine } from './as-curl.ts'
-import { act, emptyPage, journal, say, state } from './connection.ts'
+import { act, emptyPage, journal, state } from './connection.ts'
 import { Done } from './done.tsx'
 import { goTo } from './skip-links.tsx'
 
@@ -30,12 +30,6 @@ effect(() => {
   const query = new URLSearchParams(Object.entries(filters).filter(([, value]) => value !== ''))
   history.replaceState(undefined, '', query.size === 0 ? location.pathname : `?${query}`)
 })
-/** The last entry that was there when the journal was cleared. The sandbox keeps it: it may be evidence. */
-const cleared = signal(0)
-effect(() => {
-  // another sandbox, whose entries count from 1 again
-  if (journal.value.length === 0) cleared.value = 0
-})
 const open = signal<number | undefined>(undefined)
 /** What the table shows while it is looked at, so that rows do not run away. */
 const held = signal<readonly JournalEntry[] | undefined>(undefined)
@@ -45,7 +39,7 @@ const matching = computed(() => {
   const wanted = text.value.toLowerCase()
   return entries.filter(
     (entry) =>
-      (evidence.value.length === 0 ? entry.id > cleared.value : evidence.value.includes(entry.id)) &&
+      (evidence.value.length === 0 || evidence.value.includes(entry.id)) &&
       (target.value === '' || entry.target === target.value) &&
       (decision.value === '' || entry.decision === decision.value) &&
       (wanted === '' || textOf(entry).includes(wanted)),
@@ -67,6 +61,7 @@ export function Journal() {
   const entries = matching.value
   const isEvidence = evidence.value.length > 0
   const rows = isEvidence ? entries : entries.slice(-mostRows).toReversed()
+  const isFiltered = [target, decision, text].some(({ value }) => value !== '')
   return (
     <section class="card wide" aria-labelledby="journal">
       <h2 id="journal" tabIndex={-1}>
@@ -83,14 +78,11 @@ export function Journal() {
             onInput={(event) => (text.value = event.currentTarget.value)}
           />
         </label>
-        {(isEvidence || cleared.value > 0) && (
-          <button type="button" onClick={showAll}>
+        {isEvidence && (
+          <button type="button" onClick={() => (evidence.value = [])}>
             Show all entries
           </button>
         )}
-        <button type="button" class="quiet" onClick={clearJournal}>
-          Clear journal
-        </button>
         <button type="button" class="quiet" onClick={() => void clear()}>
           Clear journal and verdict
         </button>
@@ -100,15 +92,14 @@ export function Journal() {
         <p class="empty">
           {journal.value.length === 0
             ? 'Each request that reaches an issuer or an API becomes a row here. Click a row to see the reason for the decision.'
-            : `No ${cleared.value > 0 ? 'new ' : ''}entry matches.`}
+            : 'No entry matches.'}
         </p>
       ) : (
         <>
           <p class="soft">
-            {rows.length === entries.length
-              ? `${entries.length} ${entries.length === 1 ? 'entry' : 'entries'}`
-              : `The last ${rows.length} of ${entries.length} entries`}
+            {shown(rows.length, isEvidence || isFiltered ? entries.length : total())}
             {isEvidence && ' of evidence, oldest first'}
+            {isFiltered && ` that match, among ${shown(journal.value.length, total()).toLowerCase()}`}
             {held.value !== undefined && ', paused while the pointer is here'}
             {evidence.value.length >= mostEvidence &&
               `. A finding keeps only its first ${mostEvidence} entries.`}
@@ -145,6 +136,15 @@ export function Journal() {
     </section>
   )
 }
+
+/** Returns how many of how many are shown, such as `The last 100 of 2,529 entries`. */
+function shown(rows: number, of: number): string {
+  const all = `${of.toLocaleString('en')} ${of === 1 ? 'entry' : 'entries'}`
+  return rows >= of ? all : `The last ${rows.toLocaleString('en')} of ${all}`
+}
+
+/** Entries since the journal was cleared, whether or not the page has them; the state comes a little later. */
+const total = (): number => Math.max(state.value?.journal.total ?? 0, journal.value.length)
 
 function Row({ entry }: { entry: JournalEntry }) {
   const isOpen = open.value === entry.id
@@ -243,19 +243,6 @@ function Choice({
       </select>
     </label>
   )
-}
-
-function showAll(): void {
-  evidence.value = []
-  cleared.value = 0
-}
-
-/** Shows from now on what is new. The verdict stays, with its evidence. */
-function clearJournal(): void {
-  held.value = undefined
-  evidence.value = []
-  cleared.value = journal.value.at(-1)?.id ?? 0
-  say('journal', 'The journal was cleared. The verdict remains.')
 }
 
 async function clear(): Promise<void> {

@@ -1,4 +1,4 @@
-const places = { journal: 'Journal', 'general-issuer': 'Issuers and APIs' }
+const places = { 'general-issuer': 'Issuers and APIs', journal: 'Journal' }
 
 /** Links that appear when the keyboard reaches them: the rows of the journal are many stops. */
 export function SkipLinks() {

@@ -1,7 +1,7 @@
 import { effect } from '@preact/signals'
 import type { Finding, SandboxState } from '../../src/index.ts'
 import { journal, state, verdict } from './connection.ts'
-import { times } from './in-words.ts'
+import { severities, type Severity } from '../../src/verdict/rule.ts'
 import { showEntries } from './journal.tsx'
 
 /** The tab says how many findings there are, also while another one is looked at. */
@@ -12,7 +12,7 @@ effect(() => {
 
 export function VerdictPanel() {
   const findings = verdict.value?.findings ?? []
-  const errors = findings.filter(({ severity }) => severity === 'error').length
+  const isBad = findings.some(({ severity }) => severity === 'error')
   const hasSeen = journal.value.length > 0
   const summary = !hasSeen
     ? `No request has arrived ${hasCounted() ? 'since the journal was cleared' : 'yet'}.`
@@ -20,13 +20,15 @@ export function VerdictPanel() {
       ? 'Checking the requests so far …'
       : findings.length === 0
         ? 'No problems found so far.'
-        : `${times(errors, 'error')}, ${times(findings.length - errors, 'warning')} so far.`
+        : `${severities(findings)} so far.`
   return (
     <section class="card wide" aria-labelledby="verdict">
-      <h2 id="verdict">Verdict</h2>
-      <p class={errors > 0 ? 'verdict bad' : 'verdict'} role="status">
-        {summary}
-      </p>
+      <div class="line">
+        <h2 id="verdict">Verdict</h2>
+        <p class={isBad ? 'verdict bad' : 'verdict'} role="status">
+          {summary}
+        </p>
+      </div>
       {!hasSeen && (
         <p class="empty">
           Point your program at this sandbox with the environment below. Anything that your program does wrong
@@ -63,7 +65,8 @@ function hasCounted(): boolean {
   )
 }
 
+const ranks: readonly Severity[] = ['error', 'warning', 'note']
+
 function worstFirst(one: Finding, other: Finding): number {
-  if (one.severity !== other.severity) return one.severity === 'error' ? -1 : 1
-  return other.count - one.count
+  return ranks.indexOf(one.severity) - ranks.indexOf(other.severity) || other.count - one.count
 }

@@ -63,7 +63,7 @@ export function createControl({
       issuers: issuerStates(issuers, now),
       apis: apiStates(apis),
       scenario: player.progress() ?? null,
-      journal: { dropped: journal.dropped() },
+      journal: journal.counts(),
     }),
     journal: (filter) => journal.entries(filter),
     verdict: () => judge.verdict(),

@@ -74,6 +74,8 @@ export interface SandboxState {
   /** How many steps of the last scenario are done; `null` without a scenario. */
   scenario: { done: number; of: number } | null
   journal: {
+    /** How many entries were added since the journal was cleared. */
+    total: number
     /** How many entries were dropped because the journal was full. */
     dropped: number
   }

@@ -30,10 +30,10 @@ test('a full journal drops its oldest entry, but none that is evidence', () => {
   journal.keep(1)
   for (let more = 0; more < 3; more += 1) journal.add(request())
   expect(journal.entries().map(({ id }) => id)).toEqual([1, 2, 3, 4])
-  expect(journal.dropped()).toBe(0)
+  expect(journal.counts().dropped).toBe(0)
   journal.add(request())
   expect(journal.entries().map(({ id }) => id)).toEqual([1, 3, 4, 5])
-  expect(journal.dropped()).toBe(1)
+  expect(journal.counts().dropped).toBe(1)
 })
 
 test('a filter has to match in all of its fields', () => {

@@ -34,8 +34,8 @@ export interface Journal {
   /** Keeps an entry until the journal is cleared. */
   keep(id: number): void
   entries(filter?: JournalFilter): JournalEntry[]
-  /** Returns how many entries were dropped because the journal was full. */
-  dropped(): number
+  /** Returns how many entries were added since the journal was cleared, and how many of them were dropped because it was full. */
+  counts(): { total: number; dropped: number }
   clear(): void
   /** Calls the listener with every new entry. Returns a function that removes the listener. */
   listen(listener: (entry: JournalEntry) => void): () => void
@@ -51,11 +51,12 @@ export function createJournal(capacity: number): Journal {
   const kept = new Map<number, JournalEntry>()
   let entries = new Map<number, JournalEntry>()
   let lastId = 0
-  let dropped = 0
+  let [total, dropped] = [0, 0]
 
   return {
     add(facts) {
       lastId += 1
+      total += 1
       const entry = { id: lastId, ...facts }
       entries.set(lastId, entry)
       if (entries.size > capacity) {
@@ -83,11 +84,11 @@ export function createJournal(capacity: number): Journal {
       const found = [...older, ...entries.values()].filter(matches)
       return limit === undefined ? found : found.slice(-limit)
     },
-    dropped: () => dropped,
+    counts: () => ({ total, dropped }),
     clear() {
       entries = new Map()
       kept.clear()
-      dropped = 0
+      total = dropped = 0
     },
     listen(listener) {
       listeners.add(listener)
