@@ -1,4 +1,5 @@
 import { createApi, type Api } from './api/api.ts'
+import { resourceMetadata } from './api/resource-metadata.ts'
 import type { KnownToken } from './api/presented-token.ts'
 import { createRandom } from './faults/random.ts'
 import { createClientRegistration } from './issuer/client-registration.ts'
@@ -50,6 +51,7 @@ export async function startService(
     LoopbackServer,
     LoopbackServer,
   ]
+  const [generalUrl, weblinkUrl] = [`${apiServer.origin}/`, `${weblinkServer.origin}/api/`]
   const pulse = createPulse(now)
   const random = createRandom(seed ?? Math.floor(Math.random() * 2 ** 32))
 
@@ -73,14 +75,17 @@ export async function startService(
       return (await identify(text, realm)) === undefined ? undefined : 'token'
     },
   })
-  const startIssuer = async (realm: Realm, server: LoopbackServer): Promise<Issuer> => {
+  const startIssuer = async (realm: Realm, server: LoopbackServer, baseUrl: string): Promise<Issuer> => {
     const watching = watch(realm, 'issuer')
+    const isDescribed = settings[realm]?.metadata === true
     const issuer = await createIssuer({
       realm,
       origin: server.origin,
       settings: { ...service[realm], ...settings[realm] },
       // claims are those of a JWT
       tokenFormat: settings[realm]?.claims === undefined ? service[realm].tokenFormat : 'jwt',
+      // what the API's metadata calls it
+      audience: isDescribed ? baseUrl : `${server.origin}/api`,
       registration: createClientRegistration(realm),
       ledger: createTokenLedger(tokenLifetime, now, realm),
       now,
@@ -91,15 +96,17 @@ export async function startService(
     return issuer
   }
   const issuers = {
-    general: await startIssuer('general', authServer),
-    weblink: await startIssuer('weblink', weblinkAuthServer),
+    general: await startIssuer('general', authServer, generalUrl),
+    weblink: await startIssuer('weblink', weblinkAuthServer, weblinkUrl),
   }
 
-  const startApi = (realm: Realm, server: LoopbackServer, basePath: string): Api => {
+  const startApi = (realm: Realm, server: LoopbackServer, baseUrl: string, issuer: string): Api => {
     const watching = watch(realm, 'api')
+    const { metadata, scope } = issuers[realm].settings
     const api = createApi({
       realm,
-      baseUrl: server.origin + basePath,
+      baseUrl,
+      metadata: metadata ? resourceMetadata(baseUrl, issuer, scope) : undefined,
       identify: (token) => identify(token, realm),
       records,
       ratePolicy: ratePolicies[realm],
@@ -112,8 +119,8 @@ export async function startService(
     return api
   }
   const apis = {
-    general: startApi('general', apiServer, '/'),
-    weblink: startApi('weblink', weblinkServer, '/api/'),
+    general: startApi('general', apiServer, generalUrl, authServer.origin),
+    weblink: startApi('weblink', weblinkServer, weblinkUrl, weblinkAuthServer.origin),
   }
 
   return {

@@ -138,13 +138,13 @@ async function complete(
     usual: string,
     isRight?: (answer: string) => boolean,
   ): Promise<string> => given ?? (await questions?.ask(question, usual, isRight)) ?? usual
-  const offered = server.clientAuthentications ?? clientAuthentications
-  if (offered.length === 0)
+  const offered = server.clientAuthentications ?? []
+  if (server.clientAuthentications?.length === 0)
     tell('It lists no client authentication method that Tokenlane knows: ask its operator.')
   const method = await ask(
     options.clientAuthentication,
     `How does the client authenticate (${(offered.length > 0 ? offered : clientAuthentications).join(', ')})?`,
-    offered[0] ?? 'client_secret_basic',
+    offered[0] ?? 'client_secret_post',
     isMethod,
   )
   if (described !== undefined && described.scopes.length > 0)

@@ -18,6 +18,7 @@ import { recordsEndpoint } from './endpoints/records.ts'
 import { redirectEndpoint } from './endpoints/redirect.ts'
 import { slowEndpoint } from './endpoints/slow.ts'
 import { statusEndpoint } from './endpoints/status.ts'
+import { resourceMetadataPath, type ResourceMetadata } from './resource-metadata.ts'
 import { overTheLimit, tooManyCalls } from './over-limit.ts'
 import { judgeToken, type KnownToken } from './presented-token.ts'
 import { rateHeaders } from './rate-headers.ts'
@@ -28,6 +29,8 @@ export interface ApiOptions {
   realm: Realm
   /** With a trailing slash. */
   baseUrl: string
+  /** What it publishes of itself, if its issuer has metadata, too. */
+  metadata?: ResourceMetadata | undefined
   /** Returns what the issuers of this sandbox know about a token; `undefined` if none of them issued it. */
   identify: (token: string) => Promise<KnownToken | undefined>
   /** How many records there are. */
@@ -108,7 +111,9 @@ export function createApi(options: ApiOptions): Api {
     const judged = judgeToken(token, known, { realm, now: now(), reachedAt })
     const state = known?.issuer === realm ? known.state : 'unknown'
     const refusal = await refuseToken(request.headers.authorization, async () => state)
-    if (refusal !== undefined) return { ...seen, ...judged, answer: refusal }
+    const challenge = token === undefined && options.metadata?.challenge
+    const headers = { ...refusal?.headers, ...(challenge && { 'www-authenticate': challenge }) }
+    if (refusal !== undefined) return { ...seen, ...judged, answer: { ...refusal, headers } }
 
     const answer = await answerOf(request, url)
     if (fault === 'cut-body') {
@@ -149,7 +154,8 @@ export function createApi(options: ApiOptions): Api {
       // metadata is asked for without a token (RFC 9728 §3.1), also where every other path is the API's
       const isProbe = !brought && url.pathname.startsWith('/.well-known/')
       if (isProbe || !url.pathname.startsWith(basePath)) {
-        send(response, outsideAnswer(request, url.pathname))
+        const isMetadata = !brought && url.pathname.startsWith(resourceMetadataPath)
+        send(response, (isMetadata && options.metadata?.answer) || outsideAnswer(request, url.pathname))
         return {
           decision: 'answered',
           reason: `outside the API${brought ? ', with an Authorization header' : ''}`,

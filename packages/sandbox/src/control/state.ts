@@ -46,6 +46,8 @@ export interface IssuerState {
   live: number
   /** How many client secrets are accepted now: more than 1 while secrets overlap. */
   acceptedSecrets: number
+  /** Which of its client secrets the client has sent last; `null` before it has sent one that was accepted. */
+  secretInUse: 'newest' | 'older' | null
   latency: Latency
   /** How many milliseconds its clock is ahead of this machine's; negative if it is behind. */
   clockOffset: number
@@ -100,6 +102,7 @@ export function issuerStates(issuers: Record<Realm, Issuer>, now: () => number):
       })),
       live: live.length,
       acceptedSecrets: registration.accepted(),
+      secretInUse: registration.inUse(),
       latency: slowness,
       clockOffset: clock.offset,
       fault: faultState(faults),

@@ -30,6 +30,8 @@ export interface ClientRegistration {
   had(proof: string): boolean
   /** Returns how many secrets are accepted now. */
   accepted(): number
+  /** Returns which secret the client has sent last; `null` before it has sent one that was accepted. */
+  inUse(): 'newest' | 'older' | null
   /** Makes a new secret and a new key. With `overlap` the earlier ones are still accepted. */
   rotate(options: { overlap: boolean }): void
   /** Accepts only the newest secret and key from now on. */
@@ -66,16 +68,23 @@ export function createClientRegistration(name: string): ClientRegistration {
   let newest = make()
   let old: Proof[] = []
   let takesSecrets = true
+  let inUse: Proof | undefined
 
   return {
     clientId,
     credentials: () => ({ clientId, clientSecret: newest.clientSecret }),
     keyCredentials: () => ({ clientId, privateKey: newest.privateKey, keyId: newest.keyId }),
     publicKeys: () => [newest, ...old].map(({ publicKey }) => publicKey),
-    accepts: (proof) =>
-      takesSecrets &&
-      [newest, ...old].some(({ clientSecret, keyId }) => proof === clientSecret || proof === keyId),
+    accepts(proof) {
+      const found = [newest, ...old].find(
+        ({ clientSecret, keyId }) => proof === clientSecret || proof === keyId,
+      )
+      if (!takesSecrets || found === undefined) return false
+      inUse = found
+      return true
+    },
     had: (proof) => all.has(proof),
+    inUse: () => (inUse === undefined ? null : inUse === newest ? 'newest' : 'older'),
     accepted: () => (takesSecrets ? old.length + 1 : 0),
     rotate({ overlap }) {
       old = overlap ? [...old, newest] : []

@@ -35,6 +35,8 @@ export interface IssuerOptions {
   origin: string
   settings: Required<IssuerSettings>
   tokenFormat: 'jwt' | 'opaque'
+  /** What its tokens are for. */
+  audience: string
   registration: ClientRegistration
   ledger: TokenLedger
   now: () => number

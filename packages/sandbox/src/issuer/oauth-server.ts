@@ -28,6 +28,8 @@ export interface OAuthServerOptions {
   origin: string
   settings: Required<IssuerSettings>
   tokenFormat: 'jwt' | 'opaque'
+  /** The `resource` that a token is for (RFC 8707), unless the settings name another audience. */
+  audience: string
   registration: ClientRegistration
   /** The cluster whose assertions are accepted. */
   cluster: Cluster | undefined
@@ -62,12 +64,11 @@ const algorithm = 'ES256'
 
 /** Makes an authorization server with oidc-provider, which only this file uses. */
 export async function createOAuthServer(options: OAuthServerOptions): Promise<OAuthServer> {
-  const { origin, ledger, registration, cluster, settings, tokenFormat } = options
+  const { origin, audience, ledger, registration, cluster, settings, tokenFormat } = options
   const { clientAuthentication, scope, tokenPath } = settings
   /** Stands for a checked assertion: oidc-provider knows none whose subject is not the client. */
   const vouched = randomBytes(32).toString('base64url')
   const scopes = scopesOf(scope)
-  const audience = `${origin}/api`
   const { privateKey, publicKey } = await generateKeyPair(algorithm, { extractable: true })
 
   /** Read at each token request, because a key may have been rotated. */

@@ -1,6 +1,6 @@
 import { perRealm, type Realm } from '../../realm.ts'
 import { BoundedMap } from '../bounded-map.ts'
-import { plural, type Rule } from '../rule.ts'
+import { isTyped, plural, type Rule } from '../rule.ts'
 
 const remembered = 10_000
 
@@ -12,6 +12,7 @@ interface LostCall {
   realm: Realm
   /** When its token was refused; `undefined` for a call over the rate limit, which needs no new token. */
   refusedAt: number | undefined
+  isNote: boolean
 }
 
 const isOver = ({ refusedAt }: LostCall, now: number): boolean =>
@@ -32,7 +33,7 @@ export const workLost: Rule = {
     /** Whether the last request to each issuer met a fault. */
     const fails = perRealm(() => false)
     return {
-      see({ entry: { id, decision, target }, kind, realm, call, decidedAt }) {
+      see({ entry: { id, client, decision, target }, kind, realm, call, decidedAt, flaws }) {
         if (kind === 'issuer') {
           if (decision === 'failed' || decision === 'left') fails[realm] = true
           if (decision !== 'issued') return
@@ -40,16 +41,19 @@ export const workLost: Rule = {
           fails[realm] = false
         }
         if (kind !== 'api') return
+        const isNote = isTyped(client)
+        // a person who looks at what an API says without a token
+        if (isNote && flaws.includes('missing-token')) return
         const key = `${target} ${call}`
-        if (decision === 'refused') lost.set(key, { id, realm, refusedAt: decidedAt })
-        else if (decision === 'limited') lost.set(key, { id, realm, refusedAt: undefined })
+        if (decision === 'refused') lost.set(key, { id, realm, refusedAt: decidedAt, isNote })
+        else if (decision === 'limited') lost.set(key, { id, realm, refusedAt: undefined, isNote })
         else lost.delete(key)
       },
       open: () =>
         lost
           .values()
           .filter(({ realm, refusedAt }) => refusedAt === undefined || !fails[realm])
-          .map(({ id }) => ({ evidence: [id] })),
+          .map(({ id, isNote }) => ({ evidence: [id], isNote })),
     }
   },
 }
