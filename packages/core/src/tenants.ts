@@ -105,7 +105,7 @@ export function createTenants<const Issuer extends string>(options: TenantsOptio
       const budgetOf = limits === 'shared' ? shared.budgetOf : ownOf(id)
       return {
         ...putTogether({ runtime, ...given }, tokens, { tenant: id, budgetOf }),
-        hasLimiter: limits === 'shared' || given.limiter !== undefined,
+        hasLimiter: limits === 'shared' || own(given, 'limiter') !== undefined,
       }
     }),
   )

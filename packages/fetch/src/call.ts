@@ -44,7 +44,7 @@ export class Call implements OutgoingCall {
     this.init = init
     this.#fields = copyOfFields(init.headers)
     this.hasOwnAuthorization = hasAuthorization(this.#fields)
-    const { priority, resend, cost }: CallOptions = tokenlane === undefined ? {} : checkCallOptions(tokenlane)
+    const { priority, resend, cost } = checkCallOptions(tokenlane)
     this.priority = priority
     this.resend = resend
     this.cost = cost

@@ -59,7 +59,7 @@ export function createFetch(
   mustBeManager(tokens, purpose)
   if (typeof options !== 'object' || options === null)
     refuseArgument(purpose, 'options', 'an object with fetch')
-  const given = options.fetch as Fetch | undefined
+  const given = Object.hasOwn(options, 'fetch') ? (options.fetch as Fetch | undefined) : undefined
   if (given !== undefined && typeof given !== 'function')
     refuseArgument(purpose, 'options.fetch', 'a fetch function')
   const underlying = given ?? globalThis.fetch

@@ -362,4 +362,14 @@ describe('createFetch', () => {
     expect(() => createFetch(undefined as never)).toThrow(expect.objectContaining({ code }))
     expect(() => createFetch(tokens, { fetch: 1 as never })).toThrow(expect.objectContaining({ code }))
   })
+
+  test('takes no `fetch` that other code has put on every object', async () => {
+    const prototype = Object.prototype as { fetch?: unknown }
+    const strayed = vi.fn<() => void>()
+    prototype.fetch = strayed
+    const own = createFetch(tokens, {})
+    delete prototype.fetch
+    expect((await own(weblink('records'))).status).toBe(200)
+    expect(strayed).not.toHaveBeenCalled()
+  })
 })

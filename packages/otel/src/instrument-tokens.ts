@@ -60,7 +60,9 @@ export function instrumentTokens(tokens: TokenManager, options: InstrumentOption
   }
 }
 
-function start(tokens: TokenManager, options: InstrumentOptions): Instrumentation {
+function start(tokens: TokenManager, given: InstrumentOptions): Instrumentation {
+  // nothing that other code has added to every object
+  const options = Object.assign(Object.create(null), given) as InstrumentOptions
   const { meter, tracer = trace.getTracer(scopeName), attributes = {} } = options
   const ofMetrics = recordMetrics(tokens, scopeOf(meter), attributes)
   const ofTraces = tracesWith(tracer, attributes)

@@ -16,7 +16,9 @@ export function checkOptions<Options extends { client: RedisClient; prefix?: str
   if (isRedisClient(options)) refuse(created, 'options', 'a Redis client', 'an object with `client`')
   for (const name of Object.keys(options))
     if (!names.some((known) => known === name)) refuse(created, name, 'not an option', names.join(', '))
-  const { client, prefix = 'tokenlane' } = options
+  // nothing that other code has added to every object
+  const own = Object.assign(Object.create(null), options) as Options
+  const { client, prefix = 'tokenlane' } = own
   if (!isRedisClient(client))
     refuse(
       created,
@@ -28,7 +30,7 @@ export function checkOptions<Options extends { client: RedisClient; prefix?: str
     refuse(created, 'client', 'a client in legacy mode', 'the client whose `legacy()` returned it')
   if (typeof prefix !== 'string' || !/^[^{}]+$/.test(prefix))
     refuse(created, 'prefix', 'unusable', 'a non-empty string without braces')
-  return { ...options, prefix }
+  return Object.assign(own, { prefix })
 }
 
 /** @throws TokenlaneError `INVALID_OPTIONS` */

@@ -70,7 +70,8 @@ export function either<Values extends readonly unknown[]>(
 export function object<Value extends object>(entries: {
   readonly [Key in keyof Value]-?: Allowed<Value[Key]>
 }): Allowed<Value> {
-  const own = entries as Record<string, Allowed<unknown>>
+  // valibot goes through inherited ones, too
+  const own = Object.assign(Object.create(null), entries) as Record<string, Allowed<unknown>>
   const allowed = `an object with no keys except ${Object.keys(own).join(', ')}`
   return v.strictObject(own, ({ expected, path }) => {
     const missing = expected?.startsWith('"') ? own[String(path?.[0]?.key)] : undefined
@@ -96,9 +97,18 @@ function allowedBy(schema: Allowed<unknown>): string {
  * @throws WrongValueError with every problem: which value, what is allowed, what was given.
  */
 export function check<Value>(schema: Allowed<Value>, given: unknown, name: string): Value {
-  const { success, output, issues } = v.safeParse(schema, given, { abortPipeEarly: true })
-  if (success) return output
+  const { success, output, issues } = v.safeParse(schema, ownParts(given), { abortPipeEarly: true })
+  if (success) return ownParts(output) as Value
   throw new WrongValueError([...new Set(issues.map((issue) => problemOf(issue, name)))])
+}
+
+/** Copies objects without a prototype: what other code has put on every object is none of their parts. */
+function ownParts(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(ownParts)
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype)
+    return value
+  const parts = Object.entries(value).map(([name, part]) => [name, ownParts(part)] as const)
+  return Object.assign(Object.create(null), Object.fromEntries(parts))
 }
 
 function problemOf(issue: v.BaseIssue<unknown>, name: string): string {
@@ -110,6 +120,9 @@ function problemOf(issue: v.BaseIssue<unknown>, name: string): string {
     given = last.input
   }
   const where = path.map(({ key }) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('')
-  const shown = inspect(given, { depth: 1, breakLength: Infinity })
+  const shown = inspect(given, { depth: 1, breakLength: Infinity }).replaceAll(
+    '[Object: null prototype] ',
+    '',
+  )
   return `"${where.replace(/^\./, '') || name}" must be ${issue.message}, not ${shown}`
 }

@@ -19,6 +19,31 @@ test('every option has a default', () => {
   })
 })
 
+test('no option is read that other code has put on every object', () => {
+  const usual = checkOptions({
+    ratePolicies: { weblink: { limits: [{ quota: 1, window: 1 }] } },
+    issuers: { general: {} },
+  })
+  const prototype = Object.prototype as unknown as Record<string, unknown>
+  const names = [...Object.keys(usual), 'host', 'hostname', 'general', 'weblink', 'retryAfter', 'metadata']
+  for (const name of names)
+    for (const value of [7, true, 'hostile']) {
+      prototype[name] = value
+      let seen: unknown
+      try {
+        seen = checkOptions({
+          ratePolicies: { weblink: { limits: [{ quota: 1, window: 1 }] } },
+          issuers: { general: {} },
+        })
+      } catch (error) {
+        seen = error
+      } finally {
+        delete prototype[name]
+      }
+      expect(seen, name).toEqual(usual)
+    }
+})
+
 test('what is allowed comes through', () => {
   const options: SandboxOptions = {
     tokenLifetime: 1_500.5,

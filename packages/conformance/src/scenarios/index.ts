@@ -4,6 +4,7 @@ import { attachment } from './attachment.ts'
 import { bodies } from './bodies.ts'
 import { errors } from './errors.ts'
 import { errorMembers } from './field/error-members.ts'
+import { pollutedPrototype } from './field/polluted-prototype.ts'
 import { refusedBodies } from './field/refused-bodies.ts'
 import { uploads } from './field/uploads.ts'
 import { queue } from './queue.ts'
@@ -30,4 +31,5 @@ export const groups: readonly ScenarioGroup[] = [
   uploads,
   refusedBodies,
   errorMembers,
+  pollutedPrototype,
 ]

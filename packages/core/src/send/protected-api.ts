@@ -5,6 +5,7 @@ import { refuse } from '../options/check.ts'
 import { ApiQueue } from '../queue/api-queue.ts'
 import type { Budget } from '../limits/budget.ts'
 import type { CheckedPolicy } from '../limits/rate-policy.ts'
+import { ownOptions } from './own-options.ts'
 import { admitCall, beginCall, type CallContext, mustWait } from './pass.ts'
 import { sendWith } from './send-rule.ts'
 
@@ -30,8 +31,9 @@ export class ProtectedApi implements Api {
     this.#context = { ...shared, queue }
   }
 
-  send<T>(attempt: Attempt<T>, options: SendOptions = {}): Promise<T> {
+  send<T>(attempt: Attempt<T>, given: SendOptions = {}): Promise<T> {
     const api = this.#context
+    const options = ownOptions(given)
     const { pass, signal } = options
     if (pass !== undefined) return sendWith(pass, attempt, signal)
     return beginCall(api, options, (call) => sendWith(admitCall(api, call), attempt, signal))
@@ -39,7 +41,7 @@ export class ProtectedApi implements Api {
 
   admit(options: AdmitOptions = {}): Pass | Promise<Pass> {
     const api = this.#context
-    return beginCall(api, options, (call) => admitCall(api, call))
+    return beginCall(api, ownOptions(options), (call) => admitCall(api, call))
   }
 
   mustWait(): boolean {

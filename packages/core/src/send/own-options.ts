@@ -1,0 +1,21 @@
+import type { SendOptions } from './api.ts'
+
+/** Has an option that other code has added to every object. */
+const everyObject = Object.prototype as SendOptions
+
+/** Returns the options of a call's own. Copying those of every call would take as long as the rest of it. */
+export function ownOptions(options: SendOptions): SendOptions {
+  const { client, method, url, tokenWait, signal, replayable, pass, priority, resend, cost } = everyObject
+  const isClean =
+    client === undefined &&
+    method === undefined &&
+    url === undefined &&
+    tokenWait === undefined &&
+    signal === undefined &&
+    replayable === undefined &&
+    pass === undefined &&
+    priority === undefined &&
+    resend === undefined &&
+    cost === undefined
+  return isClean ? options : Object.assign(Object.create(null), options)
+}

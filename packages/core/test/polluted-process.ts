@@ -1,0 +1,77 @@
+// Does everything that options decide, once for each of the names given and each value, which is then on every object of
+// the process, as after a careless merge. Prints the names that changed what came of it.
+import {
+  createTokenManager,
+  generalIssuer,
+  logObserver,
+  oauthIssuer,
+  tokensFor,
+  weblinkIssuer,
+  type TokenManager,
+} from '../src/index.ts'
+import { createTenants } from '../src/tenants.ts'
+import { fakeTokens } from '../src/testing/index.ts'
+
+const credentials = { clientId: 'application', clientSecret: 'a-secret-of-the-application' }
+const baseUrl = 'https://api.example.com/'
+const ratePolicy = { limits: [{ quota: 100, window: 1_000 }] }
+const prototype = Object.prototype as unknown as Record<string, unknown>
+
+async function outcome(): Promise<string> {
+  const told: unknown[] = []
+  const log = {
+    info: () => {},
+    warn: (line: string) => told.push(line),
+    error: (line: string) => told.push(line),
+  }
+  const fetch = async (url: unknown, init: RequestInit = {}): Promise<Response> => {
+    told.push(
+      String(url),
+      init.method,
+      Object.entries(init.headers ?? {}),
+      init.body instanceof URLSearchParams,
+    )
+    return Response.json({ access_token: 'token-1', token_type: 'Bearer', expires_in: 3_600 })
+  }
+  const issuers = {
+    a: oauthIssuer({ tokenEndpoint: 'https://a.example.com/token', credentials }),
+    b: generalIssuer({ authUrl: 'https://b.example.com', credentials }),
+    c: weblinkIssuer({ authUrl: 'https://c.example.com', credentials }),
+  }
+  const apis = [{ baseUrl, issuer: 'a' as const, ratePolicy }]
+  const tenants = createTenants({ options: () => ({ issuers, apis, fetch }) })
+  const managers: TokenManager[] = [
+    createTokenManager({ issuers, apis, fetch, observe: logObserver(log) }),
+    tokensFor({
+      ...oauthIssuer({ tokenEndpoint: 'https://a.example.com/token', credentials }),
+      baseUrl,
+      fetch,
+    }),
+    fakeTokens({ apis: [{ baseUrl }] }),
+    tenants.get('acme'),
+  ]
+  for (const tokens of managers) {
+    const api = tokens.route(baseUrl)
+    for (const call of [undefined, { client: 'by hand' }])
+      await api?.send(async (authorization) => {
+        told.push(authorization)
+        return { status: 200, header: () => undefined, result: 'ok', discard() {} }
+      }, call)
+    told.push(tokens.status().apis)
+    await tokens.close()
+  }
+  await tenants.close()
+  return JSON.stringify(told)
+}
+
+const usual = await outcome()
+const changed: string[] = []
+for (const name of process.argv.slice(2))
+  for (const value of ['hostile', 7, true, [], {}, () => 'hostile']) {
+    Object.defineProperty(prototype, name, { value, configurable: true, writable: true, enumerable: true })
+    const seen = await outcome().catch(String)
+    Reflect.deleteProperty(prototype, name)
+    if (seen !== usual) changed.push(`${name}: ${seen.slice(0, 200)}`)
+  }
+console.log(JSON.stringify(changed))
+process.exit()
