@@ -3,6 +3,7 @@ import {
   isReplayable,
   markManaged,
   watchBody,
+  type Api,
   type TokenlaneError,
   type TokenManager,
 } from '@tokenlane/core/adapter'
@@ -47,9 +48,10 @@ export function managedAdapter(
   async function managed(given: Config): Promise<AxiosResponse> {
     const config = isWholeBodyNeeded ? await withWholeBody(given) : given
     const target = targetOf(config)
-    const url = hasOwnCredentials(config) ? undefined : urlOf(target, config, native)
+    const url = urlOf(target, config, native)
     const api = url === undefined ? undefined : tokens.route(url)
     if (api === undefined) return sendBare(config)
+    if (hasOwnCredentials(config)) return noting(api, sendBare(config))
 
     const { priority, resend, cost } = checkCallOptions(config.tokenlane)
     mustBeSecure(config, { url: api.baseUrl, isFetch })
@@ -93,6 +95,18 @@ export function managedAdapter(
     }
   }
   return markManaged(adapterWithTokens, tokens)
+}
+
+/** Tells the API which status a call has that it does not send. */
+async function noting(api: Api, call: Promise<AxiosResponse>): Promise<AxiosResponse> {
+  try {
+    const response = await call
+    api.kept(response.status)
+    return response
+  } catch (error) {
+    api.kept((error as Partial<AxiosError>).response?.status ?? 0)
+    throw error
+  }
 }
 
 function hasOwnCredentials({ headers, auth }: Config): boolean {

@@ -172,6 +172,11 @@ interface Events {
    * policy waits for them. Setting `option` in the rate policy gives more. Once per policy.
    */
   'api.slowed': { api: string; share: number; option: string }
+  /**
+   * A call that brings an `Authorization` of its own gets no token, and an API answered it with a 401. An old default of
+   * the client does this. Once per API.
+   */
+  'authorization.kept': { api: string }
   /** An API without a rate policy refused a call with a 429. Once per API. */
   'policy.missing': { api: string }
   /** The API's rate limit headers report limits (`seen`) that differ from the configured ones. Once per difference. */

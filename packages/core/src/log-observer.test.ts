@@ -120,6 +120,11 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'warn',
+    `${api}: answered 401 to a call that brings an \`Authorization\` of its own, so it gets no token: remove that header`,
+    { type: 'authorization.kept', api },
+  ],
+  [
+    'warn',
     `${api}: refused a call with status 429 and has no rate policy: with a \`ratePolicy\`, calls wait for their turn`,
     { type: 'policy.missing', api },
   ],

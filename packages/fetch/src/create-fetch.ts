@@ -5,6 +5,7 @@ import {
   mustKeepFloor,
   refuseArgument,
   sendWithinApi,
+  type Api,
   type TokenManager,
 } from '@tokenlane/core/adapter'
 
@@ -69,6 +70,16 @@ export function createFetch(
   // another package's `fetch` may take what the runtime's refuses
   const isForeign = given !== undefined && given !== globalThis.fetch
   const route = (url: URL) => tokens.route(url)
+  /** Sends a call that brings its own `Authorization`. */
+  const bare = async (
+    api: Api,
+    input: Parameters<Fetch>[0],
+    init: TokenlaneRequestInit | null | undefined,
+  ): Promise<Response> => {
+    const response = await base(input, init as RequestInit)
+    api.kept(response.status)
+    return response
+  }
   const send = (
     input: Parameters<Fetch>[0],
     init: TokenlaneRequestInit | null | undefined,
@@ -78,13 +89,13 @@ export function createFetch(
     if (api === undefined) return base(input, init as RequestInit)
     if (isRequest(input) || isRequest(init)) {
       const call = requestCall(input, init)
-      if (call === undefined) return base(input, init as RequestInit)
+      if (call === undefined) return bare(api, input, init)
       mustKeepFloor(api.baseUrl)
       return sendWithinApi(call, { api, route, fetch: base })
     }
     // text that every parser reads as leading to the API, as the router has read it
     const call = new Call(url.startsWith(api.baseUrl) ? url : new URL(url).href, init ?? {})
-    if (call.hasOwnAuthorization) return base(input, init as RequestInit)
+    if (call.hasOwnAuthorization) return bare(api, input, init)
     if (!isForeign && init) call.mustBeRight()
     mustKeepFloor(api.baseUrl)
     return sendWithinApi(call, { api, route, fetch: base })

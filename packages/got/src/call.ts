@@ -83,6 +83,8 @@ export class Call {
 
   /** Notes that a native request was made, with the token or without. */
   sent(request: NodeJS.EventEmitter): void {
+    const kept = this.#hop?.kept
+    if (kept !== undefined) request.once('response', ({ statusCode }: PlainResponse) => kept.kept(statusCode))
     if (this.#state.name !== 'handed') return
     const { pass, headers, hooks } = this.#state
     const sent = { name: 'sent', pass } as const

@@ -11,6 +11,8 @@ export interface Hop {
   readonly href: string | undefined
   /** The API whose token goes along. */
   readonly api: Api | undefined
+  /** The API that the caller's own `Authorization` goes to. */
+  readonly kept: Api | undefined
   /** Whether a redirect has led out of the API: no later hop gets a token. */
   readonly isOutside: boolean
   readonly isRedirect: boolean
@@ -25,10 +27,12 @@ export function hopTo(
 ): Hop {
   // a hop that is not a new attempt is a redirect
   const isRedirect = attempt === before?.attempt
-  const found = url === undefined || hasOwnToken(headers) ? undefined : tokens.route(url)
+  const reached = url === undefined ? undefined : tokens.route(url)
+  const kept = hasOwnToken(headers) ? reached : undefined
+  const found = kept === undefined ? reached : undefined
   const isOutside = before?.isOutside === true || (isRedirect && found !== before.api)
   const api = isOutside ? undefined : found
-  return { attempt, href: url?.href, api, isOutside, isRedirect }
+  return { attempt, href: url?.href, api, kept, isOutside, isRedirect }
 }
 
 function hasOwnToken(headers: NormalizedOptions['headers']): boolean {

@@ -92,7 +92,7 @@ export class Call {
     const api = this.#apiOf(request)
     if (api === undefined) {
       this.#take()?.pass.release()
-      return fetch(request, init)
+      return this.#sendBare(request, fetch(request, init))
     }
     mustKeepFloor(api.baseUrl)
     if (this.#death !== undefined) throw new TypeError('fetch failed', { cause: this.#death.error })
@@ -105,6 +105,13 @@ export class Call {
       route: this.#attached.route,
       fetch: this.#fetch === undefined ? withInit(globalThis.fetch, rest) : asRequests(this.#fetch, rest),
     })
+  }
+
+  async #sendBare(request: Request, call: Promise<Response>): Promise<Response> {
+    const own = hasOwnAuthorization(request) ? this.#attached.route(request.url) : undefined
+    const response = await call
+    own?.kept(response.status)
+    return response
   }
 
   /** Returns the pass that the call holds, if it is for this API. */
@@ -123,7 +130,7 @@ export class Call {
 
   #apiOf(request: Request): Api | undefined {
     // a hook may have set one meanwhile
-    if (request.headers.has('authorization')) return undefined
+    if (hasOwnAuthorization(request)) return undefined
     // the request that waited has the same URL still
     return this.#held?.request === request ? this.#held.api : this.#attached.route(request.url)
   }
@@ -137,6 +144,10 @@ export class Call {
     const tokenWait = ms === false ? undefined : { ms, error: timedOut(request) }
     return { client: 'ky', method, url, signal, priority, resend, cost, replayable, tokenWait }
   }
+}
+
+function hasOwnAuthorization({ headers }: Request): boolean {
+  return headers.has('authorization')
 }
 
 /** ky's own, in milliseconds. */

@@ -1,4 +1,4 @@
-import type { TokenManager } from '@tokenlane/core/adapter'
+import type { Api, TokenManager } from '@tokenlane/core/adapter'
 
 import type { Dispatch, DispatchOptions, Handler } from './handler.ts'
 import { copyOf, hasAuthorization } from './headers.ts'
@@ -18,12 +18,26 @@ export function managedDispatch(dispatch: Dispatch, tokens: TokenManager): Dispa
     const sent = { options, handler, url, api: tokens.route(url) }
     const { api, pass } = redirects.follow(sent)
     const headers = api && copyOf(options.headers)
-    if (api === undefined || hasAuthorization(headers))
-      return dispatch(api ? { ...options, headers } : options, handler)
+    if (api === undefined) return dispatch(options, handler)
+    if (hasAuthorization(headers)) return dispatch({ ...options, headers }, noting(api, handler))
     const expect: ManagedCallOptions['expect'] = (...response) => redirects.expect(sent, ...response)
     const call = new ManagedCall({ ...options, path, headers }, { api, handler, dispatch, expect })
     return call.begin(pass)
   }
+}
+
+/** Returns the handler of a call that the API does not send, which tells it the status. */
+function noting(api: Api, handler: Handler): Handler {
+  return new Proxy(handler, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name)
+      if (typeof value !== 'function') return value
+      return (...given: readonly unknown[]): unknown => {
+        if (name === 'onResponseStart') api.kept(given[1] as number)
+        return Reflect.apply(value, target, given)
+      }
+    },
+  })
 }
 
 /** Whether this is a request, and not a tunnel or another protocol. What is no handler is for undici to refuse. */

@@ -1,4 +1,4 @@
-import { createTokenManager } from '@tokenlane/core'
+import { createTokenManager, type TokenlaneEvent } from '@tokenlane/core'
 import { expect } from 'vitest'
 
 import type { ScenarioGroup } from '../scenario.ts'
@@ -82,6 +82,27 @@ export const tokens: ScenarioGroup = {
         const other = stage.open({ apis: [{ baseUrl: api.url }] }).client
         await other.send({ url: api.url, headers })
         expect(api.requests[0]!.headers.authorization).toBe('Bearer mine')
+      },
+    },
+    {
+      // nothing else shows an old default of the client, or a hook that was left behind
+      name: "is said to be missing, once, where the caller's own Authorization header is answered 401",
+      async run(stage) {
+        const events: TokenlaneEvent[] = []
+        const { client } = stage.open({ observe: (event) => events.push(event) })
+        for (let call = 0; call < 2; call += 1)
+          expect(await client.status({ url: 'records', headers: { authorization: 'Bearer old' } })).toBe(401)
+        expect(events).toEqual([
+          { type: 'authorization.kept', api: expect.stringMatching(/^https:/) as string },
+        ])
+
+        const api = await stage.scripted()
+        const accepted = stage.open({
+          apis: [{ baseUrl: api.url }],
+          observe: (event) => events.push(event),
+        }).client
+        await accepted.send({ url: api.url, headers: { authorization: 'Bearer mine' } })
+        expect(events).toHaveLength(1)
       },
     },
     {

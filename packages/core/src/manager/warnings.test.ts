@@ -65,6 +65,17 @@ test('a 429 of an API without a rate policy is one warning, however many calls g
   ])
 })
 
+test('a 401 to an `Authorization` of the caller is one warning', () => {
+  const { tokens } = fakeService({}, { observe: undefined })
+  for (const status of [200, 401, 401]) apiOf(tokens).kept(status)
+  expect(warned).toEqual([
+    {
+      text: 'https://api.example.com/: answered 401 to a call that brings an `Authorization` of its own, so it gets no token: remove that header',
+      code: 'TOKENLANE_AUTHORIZATION_KEPT',
+    },
+  ])
+})
+
 test('an observer takes the place of the warnings', async () => {
   const tokens = managed('three.example.com', () => {})
   await expect(tokens.getToken('general')).rejects.toThrow('ENOTFOUND')

@@ -22,6 +22,7 @@ export function warn(event: TokenlaneEvent): void {
 function subjectOf(event: TokenlaneEvent): string | undefined {
   if (event.type === 'route.missed') return event.by && event.origin
   if (event.type === 'policy.missing') return `429 ${event.api}`
+  if (event.type === 'authorization.kept') return `401 ${event.api}`
   if (event.type === 'scope.narrowed') return `${event.issuer} ${event.missing.join(' ')}`
   if (event.type === 'renewal.failed' && !event.tokenStillValid) return event.reason
   return undefined

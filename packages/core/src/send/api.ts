@@ -138,6 +138,11 @@ export interface Api {
   admit(call?: AdmitOptions): Pass | Promise<Pass>
   /** Whether a call that is made now has to wait: for a token, a slot or a unit. */
   mustWait(): boolean
+  /**
+   * Notes the status of a response to a call that was sent with an `Authorization` of its own, so not by this API: people
+   * are told of the first 401.
+   */
+  kept(status: number): void
 }
 
 /** One API in a snapshot of the manager. What is about its queue and limits is there if it has a rate policy. */

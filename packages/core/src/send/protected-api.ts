@@ -21,6 +21,7 @@ export class ProtectedApi implements Api {
   readonly baseUrl: string
   readonly issuer: string
   readonly #context: CallContext
+  #hasToldOfKept = false
 
   constructor({ ratePolicy, budgetOf, ...shared }: ProtectedApiOptions) {
     const { baseUrl, issuer, rejections: token, emit } = shared
@@ -46,6 +47,12 @@ export class ProtectedApi implements Api {
 
   mustWait(): boolean {
     return mustWait(this.#context)
+  }
+
+  kept(status: number): void {
+    if (status !== 401 || this.#hasToldOfKept) return
+    this.#hasToldOfKept = true
+    this.#context.emit({ type: 'authorization.kept', api: this.baseUrl })
   }
 
   status(): ApiStatus {
