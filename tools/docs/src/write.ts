@@ -8,6 +8,8 @@ const root = fileURLToPath(new URL('../../../', import.meta.url))
 const writers: Readonly<Record<string, readonly string[]>> = {
   // each package's api.md; 15 s
   api: ['tools/pack-check/src/write-api.ts'],
+  // the charts of a busy issuer beside their simulation; 3 s
+  busy: ['packages/core/test/simulation/busy-issuer/write.ts'],
   // packages/conformance/results.md; 1 min
   conformance: ['tools/docs/src/conformance.ts'],
   // packages/otel/dashboards and the tables of its README; 1 s

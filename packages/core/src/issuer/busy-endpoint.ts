@@ -5,7 +5,7 @@ import type { Wait } from './token-source.ts'
 
 /** The mean distance of requests to a busy endpoint, in milliseconds: from, and at most. */
 const shortest = 250
-const longest = 2_000
+const longest = 1_000
 /** For how long an endpoint counts as busy after it was last, in milliseconds. */
 const memory = 60_000
 /** A connection that the other side closed: too many came at once. */
@@ -88,6 +88,7 @@ function drawn({ distance }: Pick<BusyEndpoint, 'distance'>): number {
   return distance * (0.75 + Math.random() / 2)
 }
 
-function isTooMuch({ busy, status, transportCode }: TokenlaneError): boolean {
+/** Whether the issuer says that it got too many requests, or may have. */
+export function isTooMuch({ busy, status, transportCode }: TokenlaneError): boolean {
   return busy === true || status === 503 || flooded.has(transportCode)
 }

@@ -26,7 +26,7 @@ test('a background renewal that fails is an event, spaced, and tried again befor
 test('after an outage of any length, calls fail for 5 s at most', async () => {
   const random = vi.spyOn(Math, 'random').mockReturnValue(0.99)
   const { tokens, issuer } = fakeService({ maxWait: 3 * second })
-  issuer.respondWith(() => unavailable())
+  issuer.respondWith(() => new Response('', { status: 502 }))
   const failed: number[] = []
   const call = (): void => {
     tokens.getToken('general').catch(() => failed.push(Date.now()))
@@ -105,7 +105,7 @@ test.each([1, 2, 3, 15])(
 
 test('after maxWait all waiters get the last error, and later calls fail fast until the next spaced try', async () => {
   const { tokens, issuer, eventsOf } = fakeService()
-  issuer.respondWith(() => unavailable())
+  issuer.respondWith(() => new Response('', { status: 502 }))
   const calls = Promise.allSettled([tokens.getToken('general'), tokens.getToken('general')])
   const settled = vi.fn()
   void calls.finally(settled)
@@ -115,7 +115,7 @@ test('after maxWait all waiters get the last error, and later calls fail fast un
   for (const outcome of await calls)
     expect(outcome).toMatchObject({
       status: 'rejected',
-      reason: { code: 'TOKEN_REQUEST_FAILED', status: 503 },
+      reason: { code: 'TOKEN_REQUEST_FAILED', status: 502 },
     })
   const asked = issuer.count
   expect(asked).toBeLessThanOrEqual(15)
@@ -143,7 +143,7 @@ test('an issuer that is slow to say 503 is not one that does not respond, though
 
 test('an outage says how many tries were made in what time and since when, and what calls do meanwhile', async () => {
   const { tokens, issuer, eventsOf } = fakeService({ maxWait: 3 * second })
-  const reset = Object.assign(new Error('reset'), { code: 'ECONNRESET' })
+  const reset = Object.assign(new Error('reset'), { code: 'ECONNREFUSED' })
   issuer.respondWith(() => new TypeError('fetch failed', { cause: reset }))
   const failed = vi.fn()
   void tokens.getToken('general').catch(failed)
@@ -158,9 +158,9 @@ test('an outage says how many tries were made in what time and since when, and w
   const tries = issuer.count
   expect(failed.mock.calls[0]?.[0]).toMatchObject({
     message: expect.stringContaining(
-      `(ECONNRESET); gave up after ${tries} tries in ${Date.now() - start} ms: the next one would come too late for \`maxWait\` (3000 ms) (see `,
+      `(ECONNREFUSED); gave up after ${tries} tries in ${Date.now() - start} ms: the next one would come too late for \`maxWait\` (3000 ms) (see `,
     ) as string,
-    cause: { message: 'ECONNRESET' },
+    cause: { message: 'ECONNREFUSED' },
   })
   expect(tokens.status().issuers).toMatchObject({ general: { ...failing, failedTries: tries } })
   expect(eventsOf('renewal.failed').map(({ failFast }) => failFast)).toEqual([

@@ -1,5 +1,6 @@
 import { isRefusal, refusalSpan } from '../credentials/refused-client.ts'
 import type { TokenlaneError, TokenlaneErrorCode } from '../errors.ts'
+import { isTooMuch } from '../issuer/busy-endpoint.ts'
 import { backoff, betweenHalfAndWhole } from '../time/backoff.ts'
 
 /** Retries that calls wait for: from 250 ms on, at most 2 s apart, so that a short outage loses no call. */
@@ -11,6 +12,8 @@ const ofRenewals = { first: 1_000, most: 60_000 }
 const longestWithoutToken = 5_000
 /** Longest `Retry-After` that is honoured, in ms. */
 const longestRetryAfter = 300_000
+/** The longest distance while calls fail without a token and the issuer may be busy or down, in milliseconds. */
+const longestUnsaid = 30_000
 /** How soon is tried once more what may pass by itself, in ms. */
 const soon = 2_000
 
@@ -34,6 +37,10 @@ export class RenewalBackoff {
   #failures = 0
   /** How often the issuer was busy in a row, also across renewals that gave up. */
   #busy = 0
+  /** How many tries of renewals that calls waited for got an answer of an issuer that may be busy, since the last success. */
+  #crowded = 0
+  /** How many renewals failed that calls waited for, since the last success. */
+  #lost = 0
 
   /** The error of the last renewal, while it is too early for another one. */
   get tooEarly(): TokenlaneError | undefined {
@@ -53,6 +60,8 @@ export class RenewalBackoff {
     this.failing = {}
     this.#failures = 0
     this.#busy = 0
+    this.#crowded = 0
+    this.#lost = 0
     this.lastTry = undefined
   }
 
@@ -68,9 +77,24 @@ export class RenewalBackoff {
       const delay = betweenHalfAndWhole(soon)
       return isFirst && mayPass(error) && delay < longest ? delay : undefined
     }
-    const delay = this.#heeding(error, betweenHalfAndWhole(backoff(tries, ofTries)))
+    if (mayCrowd(error)) this.#crowded += 1
+    const spacing = betweenHalfAndWhole(backoff(tries, ofTries))
+    const delay = this.#heeding(error, this.#thinning(error, spacing))
     if (delay < longest) return delay
-    return isAsked(error) || longest < firstRetry ? undefined : longest
+    const isOver = isAsked(error) || longest < firstRetry || this.#isThinned(error)
+    return isOver ? undefined : longest
+  }
+
+  /** Whether calls have given up before, and many processes may ask at once: at first, an issuer that restarts is likelier. */
+  #isThinned(error: TokenlaneError): boolean {
+    return this.#lost > 0 && mayCrowd(error)
+  }
+
+  #thinning(error: TokenlaneError, spacing: number): number {
+    const isThinned = this.#isThinned(error) || (error.status !== undefined && mayCrowd(error))
+    return isThinned
+      ? Math.max(spacing, Math.random() * Math.min(longestUnsaid, thinned(this.#crowded)))
+      : spacing
   }
 
   /** Returns the distance to the next try: what the issuer asks for, else our own. 250 ms at least, 5 minutes at most. */
@@ -111,7 +135,9 @@ export class RenewalBackoff {
     const drawn = Math.random() * backoff(this.#failures, ofRenewals)
     // before calls need the token, unless the issuer asks for more
     const latest = neededIn ?? betweenHalfAndWhole(longestWithoutToken)
-    const spacing = Math.max(firstRetry, Math.min(drawn, latest))
+    const own = Math.max(firstRetry, Math.min(drawn, latest))
+    if (neededIn === undefined) this.#lost += 1
+    const spacing = neededIn === undefined ? this.#thinning(error, own) : own
     const pause = isFinal(error) ? refusalSpan(error) : this.#heeding(error, spacing)
     const failFast = error.definite === true || (neededIn === undefined && !isAsked(error))
     this.last = { error, until: performance.now() + pause, failFast }
@@ -133,6 +159,9 @@ export class RenewalBackoff {
   }
 }
 
+/** Whether many processes may have asked at once, though the issuer does not say so. */
+const mayCrowd = (error: TokenlaneError): boolean => error.busy !== true && isTooMuch(error)
+
 /** Whether the issuer decides when to try again: 0, or a date in the past, only says that this outage is short. */
 function isAsked({ retryAfter = 0, busy }: TokenlaneError): boolean {
   return busy === true || isPause(retryAfter)
@@ -145,7 +174,7 @@ const isPause = (retryAfter: number): boolean => retryAfter >= firstRetry
  * then 3 s more each time. So 20 processes fit one request a second, and 100 do in the end.
  */
 function thinned(refusals: number): number {
-  return refusals < 1 ? 0 : Math.min(500 * 2 ** (refusals - 1), 6_000 + 3_000 * refusals)
+  return refusals < 1 ? 0 : Math.min(700 * 2 ** (refusals - 1), 6_000 + 3_000 * refusals)
 }
 
 /** Whether what the issuer said holds for a while: each try would cost a request, or a token that is thrown away. */

@@ -1,44 +1,16 @@
 import { expect, test, vi } from 'vitest'
 import { Random } from '../../../../tools/testing/src/random.ts'
 import { createTokenManager, type TokenlaneEvent, type TokenManager } from '../../src/index.ts'
-import { createTenants } from '../../src/tenants.ts'
 import { fakeTime, pass, second } from '../fake-time.ts'
+import { LimitedEndpoint } from '../simulation/busy-issuer/limited-endpoint.ts'
+import { startOf20, startOf40Tenants, untilToken } from '../simulation/busy-issuer/play.ts'
 
 // Token endpoints that take so many requests a second, count the refused ones too, and answer 429 without Retry-After
 // (camunda-docs#3510, spring-zeebe#565, zeebe-client-node-js#301).
 
 fakeTime()
 
-/** An endpoint that takes `most` requests in each second; `requests` are the times of all, `granted` of the tokens. */
-function limitedEndpoint(
-  most: number,
-  refuse = (): Response => Response.json({ error: 'too_many_requests' }, { status: 429 }),
-) {
-  const requests: number[] = []
-  const granted: number[] = []
-  const fetch = async (): Promise<Response> => {
-    const now = performance.now()
-    requests.push(now)
-    if (requests.filter((at) => at > now - second).length > most) return refuse()
-    granted.push(now)
-    return Response.json({ access_token: `t${granted.length}`, token_type: 'Bearer', expires_in: 3_600 })
-  }
-  return { requests, granted, fetch }
-}
-
 const settings = { credentials: { clientId: 'a', clientSecret: 'b' } }
-
-/** Lets an application ask until it has its token, half a second after each failure. */
-async function untilToken(tokens: TokenManager): Promise<void> {
-  for (;;) {
-    const failed = await tokens.getToken('general').then(
-      () => false,
-      () => true,
-    )
-    if (!failed) return
-    await new Promise((resolve) => setTimeout(resolve, 500))
-  }
-}
 
 function managerAt(
   tokenEndpoint: string,
@@ -53,45 +25,43 @@ function managerAt(
   })
 }
 
-test.each([1, 2, 3, 4, 5])(
-  '20 processes at one request a second: all have a token within 120 s, with at most 200 requests (seed %i)',
-  async (seed) => {
-    vi.spyOn(Math, 'random').mockImplementation(new Random(seed).next)
-    const endpoint = limitedEndpoint(1)
-    // a URL and a fetch of its own for each: processes know nothing of one another
-    const all = Array.from({ length: 20 }, (_, pod) =>
-      untilToken(managerAt(`https://auth.example.com/${pod}`, () => endpoint.fetch())),
-    )
-    await pass(120 * second)
-    expect(endpoint.granted).toHaveLength(20)
-    expect(endpoint.requests.length).toBeLessThanOrEqual(200)
-    await Promise.all(all)
+/** How an endpoint says that it got too much. */
+const refusals = {
+  '429': () => Response.json({ error: 'too_many_requests' }, { status: 429 }),
+  slow_down: () => Response.json({ error: 'slow_down' }, { status: 400 }),
+  'a bare 503': () => new Response('', { status: 503 }),
+} satisfies Record<string, () => Response>
+
+const seeds = [1, 2, 3, 4, 5]
+
+test.each(
+  Object.entries(refusals).flatMap(([said, refuse]) => seeds.map((seed) => [said, seed, refuse] as const)),
+)(
+  '20 processes at one request a second and %s: all have a token within 120 s, with at most 200 requests (seed %i)',
+  async (_said, seed, refuse) => {
+    const { granted, requests } = await startOf20(seed, refuse)
+    expect(granted).toHaveLength(20)
+    expect(requests.length).toBeLessThanOrEqual(200)
   },
 )
 
-test.each([1, 2, 3, 4, 5])(
+test.each(seeds)(
+  '20 processes at connections that break where one request a second is taken: the same, with at most 350 requests (seed %i)',
+  async (seed) => {
+    const broken = (): Error => new TypeError('fetch failed', { cause: { code: 'ECONNRESET' } })
+    const { granted, requests } = await startOf20(seed, broken)
+    expect(granted).toHaveLength(20)
+    // those of the first 15 s are tried as those of an issuer that restarts
+    expect(requests.length).toBeLessThanOrEqual(350)
+  },
+)
+
+test.each(seeds)(
   '40 tenants of one process at 5 a second: all have a token within 20 s, with at most 120 requests (seed %i)',
   async (seed) => {
-    vi.spyOn(Math, 'random').mockImplementation(new Random(seed).next)
-    const endpoint = limitedEndpoint(5)
-    const tenants = createTenants({
-      options: (id) => ({
-        issuers: {
-          general: {
-            tokenEndpoint: 'https://auth.example.com/token',
-            credentials: { clientId: id, clientSecret: 'b' },
-          },
-        },
-        apis: [],
-        fetch: endpoint.fetch,
-      }),
-    })
-    const all = Array.from({ length: 40 }, (_, id) => untilToken(tenants.get(`tenant-${id}`)))
-    await pass(20 * second)
-    expect(endpoint.granted).toHaveLength(40)
-    expect(endpoint.requests.length).toBeLessThanOrEqual(120)
-    await Promise.all(all)
-    await tenants.close()
+    const { granted, requests } = await startOf40Tenants(seed)
+    expect(granted).toHaveLength(40)
+    expect(requests.length).toBeLessThanOrEqual(120)
   },
 )
 
@@ -107,7 +77,7 @@ test.each([
       ),
   ],
 ])('a streak does not begin anew when a call gives up: %s', async (_what, refuse) => {
-  const endpoint = limitedEndpoint(0, refuse)
+  const endpoint = new LimitedEndpoint(0, refuse)
   const events: TokenlaneEvent[] = []
   const tokens = managerAt('https://auth.example.com/token', endpoint.fetch, (event) => events.push(event))
   void untilToken(tokens)
@@ -122,7 +92,7 @@ test.each([
 
 test('what Retry-After says to all processes at once does not bring them back together again and again', async () => {
   vi.spyOn(Math, 'random').mockImplementation(new Random(1).next)
-  const endpoint = limitedEndpoint(
+  const endpoint = new LimitedEndpoint(
     1,
     () => new Response('', { status: 429, headers: { 'retry-after': '1' } }),
   )
@@ -135,7 +105,7 @@ test('what Retry-After says to all processes at once does not bring them back to
 })
 
 test('one tenant whose own quota is used up holds the others back by seconds, not by what it waits itself', async () => {
-  const endpoint = limitedEndpoint(1_000)
+  const endpoint = new LimitedEndpoint(1_000)
   const forAll = async (_url: unknown, { body }: { readonly body: URLSearchParams }): Promise<Response> =>
     body.get('client_id') === 'spent'
       ? new Response('', { status: 429, headers: { 'retry-after': '3600' } })
@@ -157,15 +127,14 @@ test('one tenant whose own quota is used up holds the others back by seconds, no
   await expect(Promise.all(others)).resolves.toHaveLength(10)
 })
 
-test.each([
-  [
-    'refused connections',
-    (): Response | Error => new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } }),
-  ],
-  ['502', (): Response | Error => new Response('', { status: 502 })],
-])('an outage of any length ends within 5 s: %s', async (_what, fail) => {
+test.each<[string, number, () => Response | Error]>([
+  ['refused connections', 5, () => new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } })],
+  ['502', 5, () => new Response('', { status: 502 })],
+  // which may be busy
+  ['a bare 503', 30, () => new Response('', { status: 503 })],
+])('an outage of any length by %s ends within %i s', async (_what, bound, fail) => {
   let isOut = true
-  const endpoint = limitedEndpoint(1_000)
+  const endpoint = new LimitedEndpoint(1_000)
   const fetch = async (): Promise<Response> => {
     if (!isOut) return endpoint.fetch()
     const answer = fail()
@@ -175,7 +144,7 @@ test.each([
   const asking = untilToken(managerAt('https://auth.example.com/token', fetch))
   await pass(600 * second)
   isOut = false
-  await pass(5.5 * second)
+  await pass((bound + 0.5) * second)
   expect(endpoint.granted).toHaveLength(1)
   await asking
 })
