@@ -275,7 +275,7 @@ export class Budget {
     if (typeof permit === 'number') {
       const obstacle = this.#obstacle(queue, claim, permit, now)
       if (!isShared) return obstacle
-      this.#turns.waits(obstacle.ms)
+      this.#turns.waits(obstacle.ms, obstacle.cause === 'pause' || this.#demands.areAlike)
       return { ...obstacle, ms: Infinity }
     }
     if (isShared) this.#turns.took(queue)
@@ -329,7 +329,8 @@ export class Budget {
   /** Returns the series of limits of which no further call can take its units now. */
   fullSeries(demand: Demand, now: number): readonly string[] {
     const { cost, limits } = this.#claimOf(demand, now)
-    const { used } = this.#limiter.usage(this.#claimOf(demand, now))
+    const { used, held = 0 } = this.#limiter.usage(this.#claimOf(demand, now))
+    if (held > 0) return []
     const isFull = ({ quota }: LimitInForce, index: number): boolean =>
       used === undefined || (used[index] ?? 0) + Math.min(cost, quota) > quota
     return limits.filter(isFull).map(({ series }) => series)
@@ -415,7 +416,7 @@ export class Budget {
   #usage(
     demand: Demand = this.plain,
     at?: number,
-  ): Omit<Usage, 'used'> & { share: number | undefined; left: number | undefined } {
+  ): Omit<Usage, 'used' | 'held'> & { share: number | undefined; left: number | undefined } {
     const claim = this.#claimOf(demand, performance.now())
     const { used, ...others } = this.#limiter.usage(claim, at)
     const { limits } = claim
@@ -476,7 +477,7 @@ export class Budget {
   /** No response has come for long: the other calls follow, unless the one that tries is still waiting for a unit. */
   #endTrial(trial: FixedLimit, now: number): void {
     if (this.#isTried(trial)) this.#pauses.end()
-    else this.#pauses.try(trial.since, now)
+    else this.#pauses.tryOn(trial, now)
   }
 
   /** Returns what a call waits for that got no unit. */
@@ -676,7 +677,7 @@ export class Budget {
     const ms = Math.min(finiteDuration(left) - longestTrial, longestPause)
     const since = now + ms - said.ms
     if (ms > 0) this.#pauses.begin({ ...said, ms }, now, since)
-    else this.#pauses.try(since, now)
+    else this.#pauses.try({ since, until: now + ms }, now)
   }
 
   /** Units came free. */

@@ -30,6 +30,8 @@ export class Demands {
   /** One of each kind of calls, that is of those which count together. There may be one for each customer. */
   readonly #kinds = new Map<string, Demand>()
   #mostKinds = mostUnused
+  /** Whether all calls so far take the same. */
+  areAlike = true
   readonly #isUnused: (demand: Demand) => boolean
   readonly #limits: readonly Limit[]
   readonly #matches: readonly (Match | undefined)[]
@@ -67,6 +69,7 @@ export class Demands {
         refuse(path, String(cost), `at most ${limit.quota}, the quota of limit ${nameOf(limit, index)}`)
       return values === '' ? seriesOf(limit) : `${seriesOf(limit)} ${values}`
     })
+    this.areAlike = false
     const kind = JSON.stringify(series)
     const demand = { key: `${cost} ${kind}`, cost, series }
     if (this.#isMatched && !this.#kinds.has(kind)) this.#keep(kind, demand)

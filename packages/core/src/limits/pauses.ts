@@ -59,15 +59,24 @@ export class Pauses {
     const state = this.#state
     if (state.kind !== 'paused') return 0
     if (state.until > now) return state.until - now
-    if (state.isTried) this.try(state.since, now)
+    if (state.isTried) this.try(state, now)
     else this.#state = open
     return 0
   }
 
-  /** One call may try, for as long as no other one has done so since. */
-  try(since: number, now: number): void {
-    const limit = { series: 'trial', quota: 1, since, until: now + longestTrial }
-    this.#state = { kind: 'trial', limit }
+  /** One call may try after a pause, for as long as no other one has done so. */
+  try({ since, until }: { readonly since: number; readonly until: number }, now: number): void {
+    // clocks and networks differ: whoever tried was sent after the middle of the pause, the call that made it before
+    this.#trial((since + until) / 2, now)
+  }
+
+  /** Nobody has tried: one call may still do so. */
+  tryOn({ since }: FixedLimit, now: number): void {
+    this.#trial(since, now)
+  }
+
+  #trial(since: number, now: number): void {
+    this.#state = { kind: 'trial', limit: { series: 'trial', quota: 1, since, until: now + longestTrial } }
   }
 
   /** Begins a pause, or makes it longer. */

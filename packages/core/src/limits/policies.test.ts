@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { fakeService } from '../../test/fake-issuer.ts'
 import { fakeTime, pass } from '../../test/fake-time.ts'
 import { limitedApi } from '../../test/limited-api.ts'
@@ -336,4 +336,20 @@ test('events say the name of the limit of which the API takes less', async () =>
   const said = eventsOf('api.paused').flatMap(({ allows = [] }) => allows)
   expect(said[0]).toMatchObject({ name: 'account', match: 'GET', window: 1_000 })
   expect(said[0]?.quota).toBeLessThan(30)
+})
+
+test('a trial that is refused does not stand in the way of the next one, however long its response is looked at', async () => {
+  const { call, answers, sentAt, tokens } = limitedApi({
+    limits: [],
+    isLimited({ status }) {
+      vi.advanceTimersByTime(2)
+      return status === 429
+    },
+  })
+  await tokens.warmUp()
+  answers.push({ status: 429 }, { status: 429 }, { status: 429 })
+  const calls = call()
+  await pass(20_000)
+  await calls
+  expect(sentAt.at(-1)).toBeLessThan(7_200)
 })

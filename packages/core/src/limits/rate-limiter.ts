@@ -53,6 +53,8 @@ export type NotBefore = number
 export interface Usage {
   /** The units in use of each limit, in the order of the claim; `undefined` while they are not known. */
   readonly used: readonly number[] | undefined
+  /** How many units of any claims the limiter holds for this process alone, which attempts may take now. */
+  readonly held?: number
   /** How much later than one window after its send a unit has recently been freed. */
   readonly lag: number
   /** How long after its send a request counts as arrived; `undefined` while that is not known. */

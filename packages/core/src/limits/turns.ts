@@ -18,8 +18,11 @@ export class Turns<Queue extends Sharer> {
   /** The queue that may take a unit, while queues are served. */
   #turn: Queue | undefined
   #isServing = false
-  /** How long the current queue has to wait, in ms; 0 before it has asked. */
-  #wait = 0
+  /** When a queue that has asked can take a unit at the earliest, in ms from then. */
+  #wait = Infinity
+  /** Whether the current queue has to wait, and whether all others have to. */
+  #isBlocked = false
+  #areAllBlocked = false
   #timer: ReturnType<typeof setTimeout> | undefined
 
   /** Whether a queue may take a unit now. Otherwise it is served when its turn has come. */
@@ -38,9 +41,11 @@ export class Turns<Queue extends Sharer> {
     this.#waiting.delete(queue)
   }
 
-  /** No queue can take a unit for so many milliseconds. */
-  waits(ms: number): void {
-    this.#wait = ms > 0 ? ms : 1
+  /** The queue whose turn it is can take none for so many milliseconds; nor can any other one, where all calls take the same. */
+  waits(ms: number, areAlike: boolean): void {
+    this.#wait = Math.min(this.#wait, ms > 0 ? ms : 1)
+    this.#isBlocked = true
+    this.#areAllBlocked ||= areAlike
     this.#sleep()
   }
 
@@ -67,14 +72,16 @@ export class Turns<Queue extends Sharer> {
   serve(): void {
     if (this.#isServing) return
     this.#isServing = true
-    this.#wait = 0
+    this.#wait = Infinity
+    this.#areAllBlocked = false
     // a queue that asks again is at the end of them, and is served again
     for (const queue of this.#waiting.keys()) {
       this.#turn = queue
+      this.#isBlocked = false
       queue.serve()
-      if (this.#wait > 0) break
+      if (this.#areAllBlocked) break
       // it cannot use a unit now, and asks again when it can
-      if (this.#turn === queue) this.#waiting.delete(queue)
+      if (this.#turn === queue && !this.#isBlocked) this.#waiting.delete(queue)
     }
     this.#turn = undefined
     this.#isServing = false

@@ -24,6 +24,7 @@ interface CallOptions {
   readonly name?: string
   readonly priority?: number
   readonly signal?: AbortSignal
+  readonly method?: string
 }
 
 /** Tenants that share the limits of one API, which takes 10 ms for a call. */
@@ -380,6 +381,23 @@ test.each([
   await expect(call('a')).rejects.toMatchObject({ code })
   await pass(0)
   expect(vi.getTimerCount()).toBe(0)
+})
+
+test('a tenant that waits for a limit of some calls keeps no other tenant waiting that makes others', async () => {
+  const { tenants, call, sent } = tenantsSharing({
+    limits: [
+      { quota: 1, window: 60_000, match: 'POST' },
+      { quota: 5, window: 1_000, match: 'GET' },
+    ],
+  })
+  await Promise.all(['a', 'b'].map((id) => tenants.get(id).warmUp()))
+  const writes = Promise.all(['w1', 'w2'].map((name) => call('a', { name, method: 'POST' })))
+  const reads = Promise.all(Array.from({ length: 20 }, () => call('b', { name: 'r', method: 'GET' })))
+  await pass(4_000)
+  expect(sent.filter(({ name }) => name === 'r')).toHaveLength(20)
+  await pass(60_000)
+  await writes
+  await reads
 })
 
 test('a budget that no tenant uses any more is forgotten, but not while it holds a unit', async () => {

@@ -118,7 +118,7 @@ export class FleetLimiter implements RateLimiter {
   take(claim: Claim, wanted: number): Permit | NotBefore {
     const want = this.#wantOf(claim)
     if (claim.limits.length === 0 && wanted > 0)
-      return this.#sent(this.#units.takeOwn(claim, want.counted.patience))
+      return this.#sent(this.#units.takeOwn(claim, want.counted.patience), claim)
     if (wanted === 0) {
       want.wanted = 0
       this.#units.drop(claim.key)
@@ -129,7 +129,7 @@ export class FleetLimiter implements RateLimiter {
     const { count, dueAt } = this.#units.inHand(claim.key)
     const wait = dueAt - this.#runtime.now()
     want.wanted = wait > 0 ? wanted : wanted - 1
-    if (wait <= 0) return this.#sent(this.#units.take(claim.key, want.counted.patience))
+    if (wait <= 0) return this.#sent(this.#units.take(claim.key, want.counted.patience), claim)
     this.#units.arrivals.full()
     if (count < wanted) this.#plan()
     return wait
@@ -149,15 +149,20 @@ export class FleetLimiter implements RateLimiter {
     const { used, knownAt, counted } = this.#wantOf(claim)
     const { lag, bound } = this.#units.arrivals
     const isKnown = !this.#isSharing && this.#runtime.now() < knownAt + counted.shortestSpan
-    return { used: isKnown ? used : undefined, lag, arrivesWithin: bound }
+    return { used: isKnown ? used : undefined, held: this.#units.held, lag, arrivesWithin: bound }
   }
 
   tell(word: Word): void {
     this.#words.set(word.about, word)
     this.#notePause(word)
-    for (const want of this.#wants.values()) want.askAt = Number.NEGATIVE_INFINITY
+    this.#askSoon()
     this.#units.dropAll()
     this.#plan()
+  }
+
+  /** Units may be free that Redis has not known of. */
+  #askSoon(): void {
+    for (const want of this.#wants.values()) want.askAt = Number.NEGATIVE_INFINITY
   }
 
   /** Says what Redis does not know, and ends. Stops waiting when Redis does not respond in time. */
@@ -222,18 +227,24 @@ export class FleetLimiter implements RateLimiter {
     const isEmpty = typeof share === 'number'
     want.wanted = isEmpty ? wanted : wanted - 1
     if (isEmpty) this.#plan()
-    return isEmpty ? share : this.#sent(this.#units.takeOwn(want.claim, want.counted.patience, share))
+    return isEmpty
+      ? share
+      : this.#sent(this.#units.takeOwn(want.claim, want.counted.patience, share), want.claim)
   }
 
   /** Sees to it that Redis hears of an attempt. */
-  #sent(permit: Permit): Permit {
+  #sent(permit: Permit, { cost }: Claim): Permit {
     const heard = (act: () => void): void => {
       act()
       this.#plan()
     }
     this.#plan()
     return {
-      answered: (response) => heard(() => permit.answered(response)),
+      answered: (response) =>
+        heard(() => {
+          permit.answered(response)
+          if (response.cost < cost) this.#askSoon()
+        }),
       ended: () => heard(() => permit.ended()),
       cancel: () => heard(() => permit.cancel()),
     }
@@ -411,7 +422,7 @@ export class FleetLimiter implements RateLimiter {
       this.#api.unitsAvailable()
     } else if (this.#reachability.isRefused(now) && now - this.#noticedAt > this.#options.reconnectTime) {
       this.#noticedAt = now
-      for (const want of this.#wants.values()) want.askAt = Number.NEGATIVE_INFINITY
+      this.#askSoon()
       this.#plan()
     }
   }

@@ -94,6 +94,11 @@ export class Units {
     return { count: grants.length, dueAt: grants[0]?.dueAt ?? Infinity }
   }
 
+  /** How many units calls may take. */
+  get held(): number {
+    return [...this.#grants.keys()].reduce((sum, key) => sum + this.inHand(key).count, 0)
+  }
+
   /** Gives back the units that no call takes any more. */
   drop(key: string): void {
     for (const grant of this.#grants.get(key) ?? []) this.#giveBack(grant)
@@ -172,7 +177,8 @@ export class Units {
         if (response.isRefused) this.#refused += 1
         else this.#accepted += 1
         unit.cost = response.cost
-        this.#end(unit, patience.answered)
+        // others may wait for what is given back
+        this.#end(unit, unit.cost < unit.before ? 0 : patience.answered)
       },
       ended: () => {
         share?.ended()

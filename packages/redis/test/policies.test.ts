@@ -1,0 +1,216 @@
+import {
+  createTokenManager,
+  type RatePolicy,
+  type TokenManager,
+  type TokenManagerOptions,
+} from '@tokenlane/core'
+import { createTenants } from '@tokenlane/core/tenants'
+import { expect, test } from 'vitest'
+import { redisLimiter } from '../src/index.ts'
+import { useRedis } from './support/use-redis.ts'
+
+const redis = useRedis()
+const one = 'https://api.example.com/v1/'
+const two = 'https://uploads.example.com/'
+const window = 400
+
+interface Call {
+  readonly method: string
+  readonly url: string
+  readonly cost?: number
+}
+
+interface Arrival extends Call {
+  readonly at: number
+  readonly wall: number
+}
+
+/** At most `quota` of what `of` counts, in any window or in each second of the clock, for each value of `key`. */
+interface Rule {
+  readonly quota: number
+  readonly of?: (call: Call) => number
+  readonly key?: (call: Call) => string
+  readonly isOfSecond?: boolean
+}
+
+interface Scene {
+  /** By base URL. */
+  readonly policies: Record<string, RatePolicy>
+  readonly calls: readonly Call[]
+  readonly rules: readonly Rule[]
+  /** The status and headers of the answer to call number `index`. */
+  readonly answer?: (index: number) => { readonly status?: number; readonly cost?: number }
+}
+
+const get = (url: string): Call => ({ method: 'GET', url })
+const times = (count: number, ...calls: Call[]): Call[] => Array.from({ length: count }, () => calls).flat()
+
+const scenes: Record<string, Scene> = {
+  'one limit of two APIs': {
+    policies: {
+      [one]: { limits: [{ name: 'account', quota: 20, window }] },
+      [two]: {
+        limits: [
+          { quota: 12, window },
+          { name: 'account', quota: 20, window },
+        ],
+      },
+    },
+    calls: times(40, get(`${one}a`), get(`${two}a`)),
+    rules: [{ quota: 20 }, { quota: 12, of: ({ url }) => (url.startsWith(two) ? 1 : 0) }],
+  },
+  'a limit of one method': {
+    policies: {
+      [one]: {
+        limits: [
+          { quota: 30, window },
+          { quota: 5, window, match: 'POST' },
+        ],
+      },
+    },
+    calls: times(15, get(`${one}a`), { method: 'POST', url: `${one}a` }, get(`${one}b`)),
+    rules: [{ quota: 30 }, { quota: 5, of: ({ method }) => (method === 'POST' ? 1 : 0) }],
+  },
+  'a limit for each value of a path': {
+    policies: { [one]: { limits: [{ quota: 3, window, match: '/bases/:base/*' }] } },
+    calls: times(9, ...['a', 'b', 'c', 'd', 'e'].map((base) => get(`${one}bases/${base}/rows`))),
+    rules: [{ quota: 3, key: ({ url }) => url }],
+  },
+  'a window of the calendar': {
+    policies: { [one]: { limits: [{ quota: 10, window: 'second' }] } },
+    calls: times(25, get(`${one}a`)),
+    rules: [{ quota: 10, isOfSecond: true }],
+  },
+  'calls that cost more than one': {
+    policies: {
+      [one]: { limits: [{ quota: 20, window }], cost: ({ method }) => (method === 'POST' ? 7 : 1) },
+    },
+    calls: times(10, get(`${one}a`), { method: 'POST', url: `${one}a` }, { ...get(`${one}a`), cost: 3 }),
+    rules: [{ quota: 20, of: ({ method, cost = 1 }) => (method === 'POST' ? 7 : cost) }],
+  },
+}
+
+/** What each process, or the tenants of each, is asked through. */
+type Members = (options: TokenManagerOptions) => readonly TokenManager[]
+
+const members: Record<string, Members> = {
+  processes: (options) => [createTokenManager(options)],
+  'tenants of processes': (options) => {
+    const tenants = createTenants({ limits: 'shared', options: () => options })
+    return ['a', 'b'].map((id) => tenants.get(id))
+  },
+}
+
+let fleets = 0
+
+/** Calls by two processes at once, and returns what arrived. */
+async function play({ policies, calls, answer = () => ({}) }: Scene, membersOf: Members): Promise<Arrival[]> {
+  const prefix = `policies${(fleets += 1)}`
+  const arrivals: Arrival[] = []
+  const callers = [0, 1].flatMap(() =>
+    membersOf({
+      issuers: {
+        general: {
+          tokenEndpoint: 'https://auth.example.com/token',
+          credentials: { clientId: 'client', clientSecret: 'secret' },
+        },
+      },
+      apis: Object.entries(policies).map(([baseUrl, ratePolicy]) => ({
+        baseUrl,
+        issuer: 'general',
+        ratePolicy,
+      })),
+      fetch: async () => Response.json({ access_token: 'token', token_type: 'Bearer', expires_in: 3_600 }),
+      limiter: redisLimiter({ client: redis.client, prefix, fallbackShare: 0, timeout: 10_000 }),
+    }),
+  )
+  const answered = await Promise.all(
+    calls.map(async (call, index) =>
+      callers[index % callers.length]?.route(call.url)?.send(async () => {
+        const { status = 200, cost } = answer(arrivals.length)
+        arrivals.push({ ...call, at: performance.now(), wall: Date.now() })
+        await new Promise((resolve) => setTimeout(resolve, 5))
+        const header = (name: string) => (name === 'x-cost' && cost !== undefined ? String(cost) : undefined)
+        return { status, result: status, discard() {}, header }
+      }, call),
+    ),
+  )
+  expect(answered.every((status) => status === 200)).toBe(true)
+  const [status] = (callers[0] as TokenManager).status().apis
+  expect(status).toMatchObject({ queued: 0 })
+  await Promise.all(callers.map((tokens) => tokens.close()))
+  return arrivals
+}
+
+/** Returns the most that arrived of what a rule counts, for one value and in one window. */
+function mostOf(
+  arrivals: readonly Arrival[],
+  { of = () => 1, key = () => '', isOfSecond = false }: Rule,
+): number {
+  const together = (some: Arrival, other: Arrival): boolean =>
+    isOfSecond
+      ? Math.floor(some.wall / 1_000) === Math.floor(other.wall / 1_000)
+      : other.at >= some.at && other.at < some.at + window
+  return Math.max(
+    ...arrivals.map((some) =>
+      arrivals.reduce(
+        (sum, other) => (key(some) === key(other) && together(some, other) ? sum + of(other) : sum),
+        0,
+      ),
+    ),
+  )
+}
+
+test.concurrent.each(
+  Object.entries(members).flatMap(([who, membersOf]) =>
+    Object.entries(scenes).map(([what, scene]) => [what, who, scene, membersOf] as const),
+  ),
+)(
+  '%s, shared by two %s: never over, and the quota is used',
+  { timeout: 60_000 },
+  async (_, _who, scene, membersOf) => {
+    const arrivals = await play(scene, membersOf)
+    const shares = scene.rules.map((rule) => [mostOf(arrivals, rule), rule.quota] as const)
+    for (const [most, quota] of shares) expect(most).toBeLessThanOrEqual(quota)
+    expect(Math.max(...shares.map(([most, quota]) => most / quota))).toBeGreaterThan(0.6)
+  },
+)
+
+test.concurrent(
+  'what a response says of its cost is settled for all processes',
+  { timeout: 60_000 },
+  async () => {
+    const ratePolicy: RatePolicy = {
+      limits: [{ quota: 40, window: 4_000 }],
+      cost: () => 10,
+      actualCost: ({ header }) => Number(header('x-cost')),
+    }
+    const scene = { policies: { [one]: ratePolicy }, calls: times(8, get(`${one}a`)), rules: [] }
+    const arrivals = await play({ ...scene, answer: () => ({ cost: 2 }) }, members['processes'] as Members)
+    // without the rest that is given back, four calls go in a window
+    expect(afterFirst(arrivals, 6)).toBeLessThan(4_000)
+  },
+)
+
+test.concurrent.each([
+  [true, 3_900, Infinity],
+  [false, 1_000, 3_900],
+])(
+  'a refused call counts for all processes where `countsRefused` is %s',
+  { timeout: 60_000 },
+  async (countsRefused, least, most) => {
+    const ratePolicy: RatePolicy = { limits: [{ quota: 3, window: 4_000 }], countsRefused }
+    const scene = { policies: { [one]: ratePolicy }, calls: times(3, get(`${one}a`)), rules: [] }
+    const answer = (index: number) => ({ status: index === 0 ? 429 : 200 })
+    const arrivals = await play({ ...scene, answer }, members['processes'] as Members)
+    expect(arrivals).toHaveLength(4)
+    // it is sent again after a pause of a second, or after its window
+    expect(afterFirst(arrivals, 3)).toBeGreaterThanOrEqual(least)
+    expect(afterFirst(arrivals, 3)).toBeLessThan(most)
+  },
+)
+
+/** Returns how long after the first call another one arrived, in milliseconds. */
+function afterFirst(arrivals: readonly Arrival[], index: number): number {
+  return (arrivals[index]?.at ?? 0) - (arrivals[0]?.at ?? 0)
+}
