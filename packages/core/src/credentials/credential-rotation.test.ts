@@ -156,22 +156,6 @@ test.each([
   expect(String(error).includes(code)).toBe(quoted)
 })
 
-/** Calls every 100 ms for a time; returns when each token request came, in seconds. */
-async function askingFor(
-  seconds: number,
-  { tokens, issuer }: ReturnType<typeof fakeService>,
-): Promise<number[]> {
-  const times: number[] = []
-  const start = Date.now()
-  for (let calls = 0; calls < 10 * seconds; calls += 1) {
-    const before = issuer.count
-    await tokens.getToken('general').catch(() => {})
-    for (let more = before; more < issuer.count; more += 1) times.push((Date.now() - start) / 1_000)
-    await pass(100)
-  }
-  return times
-}
-
 test('of two assertion functions of one client the second is tried when the first is refused', async () => {
   const sent: (string | null)[] = []
   const tokens = createTokenManager({
@@ -193,36 +177,6 @@ test('of two assertion functions of one client the second is tried when the firs
   })
   await expect(tokens.getToken('general')).resolves.toMatchObject({ value: 't' })
   expect(sent).toEqual(['a', 'b'])
-})
-
-test('a secret that not all replicas know after a rotation is tried again within 2 s, then after 30 s', async () => {
-  const service = fakeService({ credentials: () => client })
-  await service.tokens.warmUp()
-  await pass(3_600_000)
-  service.issuer.respondWith(() => refusal())
-  const [first, second, third, ...more] = await askingFor(35, service)
-  expect([first, more]).toEqual([0, []])
-  expect(second).toBeGreaterThanOrEqual(1)
-  expect(second).toBeLessThanOrEqual(2.1)
-  expect((third as number) - (second as number)).toBeCloseTo(30, 0)
-})
-
-test('a client that is refused at a start is tried again within 2 s, once more within 6 s, then after 30 s', async () => {
-  const service = fakeService()
-  service.issuer.respondWith(() => refusal())
-  const [first, second, third, fourth, ...more] = await askingFor(45, service)
-  expect([first, more]).toEqual([0, []])
-  expect(second).toBeLessThanOrEqual(2.1)
-  expect((third as number) - (second as number)).toBeGreaterThanOrEqual(3)
-  expect((third as number) - (second as number)).toBeLessThanOrEqual(6.1)
-  expect((fourth as number) - (third as number)).toBeCloseTo(30, 0)
-})
-
-test('half of the replicas know a new secret: its calls are lost for 2 s at most', async () => {
-  const service = fakeService({ credentials: () => client })
-  service.issuer.respondOnceWith(() => refusal())
-  expect(await askingFor(3, service)).toHaveLength(2)
-  await expect(service.tokens.getToken('general')).resolves.toMatchObject({ value: 'token-1' })
 })
 
 test.each<[string, () => unknown, string]>([

@@ -30,18 +30,6 @@ test.each<[string, () => Response | Error]>([
   await expect(tokens.getToken('general')).resolves.toMatchObject({ value: 'token-1' })
 })
 
-test.each([404, 405])(
-  'status %i may be of something in front of an issuer that starts: it is tried once more within 2 s, and loses no call',
-  async (status) => {
-    const { tokens, issuer } = fakeService()
-    issuer.respondOnceWith(() => new Response('', { status }))
-    const token = tokens.getToken('general')
-    await vi.advanceTimersByTimeAsync(2_000)
-    await expect(token).resolves.toMatchObject({ value: 'token-1' })
-    expect(issuer.count).toBe(2)
-  },
-)
-
 test.each([404, 405])('status %i again is definite, and later calls fail at once', async (status) => {
   vi.spyOn(Math, 'random').mockReturnValue(0.9)
   const { tokens, issuer } = fakeService()

@@ -3,8 +3,8 @@ import { Readable } from 'node:stream'
 import { inspect } from 'node:util'
 import { createBrotliCompress, createGzip } from 'node:zlib'
 import { beforeEach, expect, test } from 'vitest'
-import { createTokenManager, type TokenlaneEvent } from '../src/index.ts'
-import { useServer } from './use-server.ts'
+import { createTokenManager, type TokenlaneEvent } from '../../src/index.ts'
+import { useServer } from '../use-server.ts'
 
 // A real server, since only a real transport unpacks, redirects and takes its time.
 

@@ -1,8 +1,8 @@
 import tls from 'node:tls'
 import { startSandbox } from '@tokenlane/sandbox'
 import { expect, test } from 'vitest'
-import { exchangeOf } from '../src/follow/send-within-api.ts'
-import { createTokenManager, generalIssuer, type TokenlaneEvent } from '../src/index.ts'
+import { exchangeOf } from '../../src/follow/send-within-api.ts'
+import { createTokenManager, generalIssuer, type TokenlaneEvent } from '../../src/index.ts'
 
 // A real API over TLS whose policy is half of the configured one, in each dialect that it can say so.
 
