@@ -33,10 +33,8 @@ export async function attempt(
   const isUnwanted = (report: Report): boolean =>
     judge({ ...report, status: redirects.judgedBy() ?? report.status }) === 'again'
   const transport = judgedTransport(given, context, isUnwanted)
-  const sent = Object.assign(copyOf(given), context.target, transport.options, {
-    headers,
-    beforeRedirect: redirects.beforeRedirect,
-  })
+  const { beforeRedirect } = redirects
+  const sent = copyOf(given, { ...context.target, ...transport.options, headers, beforeRedirect })
   /** Takes the token off a response or an error, whose config may be a copy that an adapter around another one made. */
   const hide = (holder: Partial<AxiosResponse> | undefined): void => {
     if (holder?.config === sent) holder.config = given

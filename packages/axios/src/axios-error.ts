@@ -14,7 +14,7 @@ export function asAxiosError(error: unknown, given: InternalAxiosRequestConfig):
   const printed = { name: error.name, stack: error.stack, ...error.toJSON() }
   const place = { method: given.method, baseURL, url: url.replace(/[?#].*/s, '') }
   return asErrorOf(error, {
-    config: Object.assign(copyOf(given), noRetries),
+    config: copyOf(given, noRetries),
     isAxiosError: true,
     toJSON: () => ({ ...printed, config: place }),
   })

@@ -16,7 +16,7 @@ export async function errorClasses(
   native: NativeClient,
   config: InternalAxiosRequestConfig,
 ): Promise<ErrorClasses> {
-  const aborted = Object.assign(copyOf(config), { signal: AbortSignal.abort() })
+  const aborted = copyOf(config, { signal: AbortSignal.abort() })
   const canceled = await native.send(aborted, undefined).catch((reason: unknown) => reason)
   const Canceled = (canceled as Error).constructor as CanceledClass
   return { Canceled, Class: Object.getPrototypeOf(Canceled.prototype).constructor }

@@ -24,17 +24,16 @@ export function judgedTransport(
 ): JudgedTransport {
   let judged: JudgedRequest | undefined
   const onRequest: OnRequest = (request) => void (judged = judgeResponses(request, isUnwanted))
-  const agent = isHttps ? 'httpsAgent' : 'httpAgent'
-  const { httpAgent, httpsAgent } = given
-  const options: Record<string, unknown> = {
-    httpAgent: hidingAgent<unknown>(httpAgent),
-    httpsAgent: hidingAgent<unknown>(httpsAgent),
-  }
-  if (isFetch) Object.assign(options, judgedFetchOptions(given, isUnwanted))
-  else options['fetchOptions'] = withoutRedirects(given)
+  const [own, other] = isHttps
+    ? (['httpsAgent', 'httpAgent'] as const)
+    : (['httpAgent', 'httpsAgent'] as const)
   // axios keeps a tunnel for as long as its agent
-  if (hasAgents && !isFetch && !(isHttps && mayTunnel(given)))
-    options[agent] = agentFor(given[agent], isHttps, onRequest)
+  const mayJudge = hasAgents && !isFetch && !(isHttps && mayTunnel(given))
+  const options = {
+    [own]: mayJudge ? agentFor(given[own], isHttps, onRequest) : hidingAgent<unknown>(given[own]),
+    [other]: hidingAgent<unknown>(given[other]),
+    ...(isFetch ? judgedFetchOptions(given, isUnwanted) : { fetchOptions: withoutRedirects(given) }),
+  }
   return { options, discarded: () => judged?.discarded }
 }
 

@@ -31,7 +31,7 @@ export function managedAdapter(
   const native = (): NativeClient => nativeClientOf(instance)
   const send = (config: Config): Promise<AxiosResponse> =>
     typeof adapter === 'function' ? adapter(config) : native().send(config, adapter)
-  const isFetch = [adapter].flat()[0] === 'fetch'
+  const isFetch = (Array.isArray(adapter) ? adapter[0] : adapter) === 'fetch'
 
   /** Sends a call that is not ours to change: axios' own adapters get a copy, whose place the given config takes again. */
   async function sendBare(config: Config): Promise<AxiosResponse> {
@@ -53,8 +53,6 @@ export function managedAdapter(
     if (api === undefined) return sendBare(config)
     if (hasOwnCredentials(config)) return noting(api, sendBare(config))
 
-    const { priority, resend, cost } = checkCallOptions(config.tokenlane)
-    mustBeSecure(config, { url: api.baseUrl, isFetch })
     const method = config.method?.toUpperCase() ?? 'GET'
     const isHttps = api.baseUrl.startsWith('https:')
     const context = { send, api, tokens, method, target, isFetch, isHttps }
@@ -65,21 +63,22 @@ export function managedAdapter(
     const ms = timeoutOf(config)
     const tokenWait =
       ms === undefined ? undefined : { ms, error: (cause: TokenlaneError) => (timedOut = cause) }
-    const asked = { client: 'axios', method, url, signal: body.signal, priority, resend, cost, replayable }
     try {
+      const asked = checkCallOptions(config.tokenlane)
+      mustBeSecure(config, { url: api.baseUrl, isFetch })
       const outcome = await api.send(
         (authorization, judge) => {
           body.release()
           return attempt(config, authorization, judge, context)
         },
-        { ...asked, tokenWait },
+        { ...asked, client: 'axios', method, url, signal: body.signal, replayable, tokenWait },
       )
       if ('error' in outcome) throw outcome.error
       return outcome.response
     } catch (error) {
       if (timedOut !== undefined && config.signal?.aborted !== true)
         throw await timeoutError(native(), config, timedOut)
-      if (body.death === undefined) throw error
+      if (body.death === undefined) throw asAxiosError(error, given)
       throw await bodyError(native(), config, { ...body.death, isFetch })
     } finally {
       body.abandon()
@@ -87,14 +86,7 @@ export function managedAdapter(
     }
   }
 
-  const adapterWithTokens: AxiosAdapter = async (config) => {
-    try {
-      return await managed(config)
-    } catch (error) {
-      throw asAxiosError(error, config)
-    }
-  }
-  return markManaged(adapterWithTokens, tokens)
+  return markManaged(managed, tokens)
 }
 
 /** Tells the API which status a call has that it does not send. */
