@@ -1,5 +1,6 @@
 import { isTokenlaneError } from '../errors.ts'
 import { builtinModule } from '../runtime/builtin-module.ts'
+import { permissionFault } from '../runtime/permission.ts'
 import { type AssertionProvider, unreadable } from './credentials.ts'
 
 /** A secret, a key or an assertion has a few KiB; reading much more would hold up the process. */
@@ -33,7 +34,8 @@ export function ifThere<T>(look: () => T, what: string, absent = 'ENOENT'): T | 
     if (isTokenlaneError(error)) throw error
     const { code = 'unknown error' } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === absent) return undefined
-    throw unreadable(`${what} cannot be read (${code})`)
+    const denied = permissionFault(error)
+    throw unreadable(`${what} cannot be read${denied === undefined ? ` (${code})` : `: ${denied}`}`)
   }
 }
 

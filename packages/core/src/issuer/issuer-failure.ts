@@ -1,5 +1,6 @@
 import { TokenlaneError, type TokenlaneErrorCode, type TokenlaneErrorDetails } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
+import { permissionFault } from '../runtime/permission.ts'
 import { environmentProxy } from '../tls/proxy.ts'
 import { isWord } from './issuer-words.ts'
 import { mockRefusal } from './mock-refusal.ts'
@@ -32,6 +33,8 @@ export function transportFailure(request: IssuerRequest, error: unknown): Tokenl
   const details = { cause: bareCause(error, found, request.secrets), transportCode: code }
   const failed = (reason: string, definite?: true, kind: TokenlaneErrorCode = 'TOKEN_REQUEST_FAILED') =>
     failure(request, kind, reason, { ...details, definite })
+  const denied = permissionFault(error)
+  if (denied !== undefined) return failed(`was not asked: ${denied}`, true)
   const refusal = mockRefusal(error, request.secrets)
   if (refusal !== undefined)
     return failed(

@@ -1,7 +1,8 @@
-import { statSync } from 'node:fs'
+import { type Stats, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { refuse, refusingTo } from '../options/check.ts'
 import { object, text } from '../options/reader.ts'
+import { permissionFault } from '../runtime/permission.ts'
 import { sharedStore, type StoreKey } from '../store/shared-store.ts'
 import type { SharedStore, StoreClaim } from '../store/token-store.ts'
 import { type EntryFile, EntryFiles } from './entry-files.ts'
@@ -43,7 +44,7 @@ const mostTries = 100
 export function fileTokenStore(folder: string, options: FileTokenStoreOptions = {}): SharedStore {
   const { key } = refusingTo('create file token store', () => {
     text('the path of a folder')(folder, 'folder')
-    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false)
+    if (statOf(folder)?.isDirectory() === false)
       refuse('folder', 'the path of a file', 'the path of a folder')
     // `sharedStore` checks the key
     return object<FileTokenStoreOptions>({ key: (given) => given as StoreKey })(options, 'options')
@@ -85,6 +86,15 @@ export function fileTokenStore(folder: string, options: FileTokenStoreOptions = 
     },
     { key },
   )
+}
+
+function statOf(folder: string): Stats | undefined {
+  try {
+    return statSync(folder, { throwIfNoEntry: false })
+  } catch (error) {
+    const why = permissionFault(error) ?? String((error as NodeJS.ErrnoException).code)
+    return refuse('folder', `a path that cannot be read (${why})`, 'a folder that this process may use')
+  }
 }
 
 /** Returns what the newest file holds, and the newest entry, which may be in a file before it. */

@@ -72,7 +72,7 @@ export const mustBeSecureUrl: ReadUrl = (value, path, allowInsecureLoopback, que
   const isLocal = isLoopback(url.hostname)
   if (isLocal && allowInsecureLoopback) return url
   const local = 'set `allowInsecureLoopback: true` on its issuer'
-  const fix = `use https:, or ${isLocal ? local : `in a test a host name that ends in .localhost, and ${local}`}`
+  const fix = `use https:, or ${isLocal ? local : `in a test a host name that ends in .localhost (in docker compose a network alias), and ${local}`}`
   throw new TokenlaneError(
     'INSECURE_TRANSPORT',
     `\`${printable(path)}\` is an http: URL (${url.origin}), unsafe for secrets and tokens; ${fix}`,
