@@ -2,11 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import tls from 'node:tls'
 import { inspect } from 'node:util'
-import { createTokenManager, generalIssuer, isTokenlaneError, weblinkIssuer } from '@tokenlane/core'
+import { createTokenManager, generalIssuer, weblinkIssuer } from '@tokenlane/core'
 import { startSandbox, type JournalEntry, type SandboxControl } from '@tokenlane/sandbox'
 import { Random } from '@tokenlane/testing/random'
 import { expect, test } from 'vitest'
 import { createClients, type Request } from './support/clients.ts'
+import { outcomeOf } from './support/outcome.ts'
 
 const seconds = Number(process.env['FAULTS_SECONDS'] ?? 20)
 const seed = Number(process.env['SEED'])
@@ -244,21 +245,4 @@ function sendsByCall(entries: readonly JournalEntry[]): Map<string, number[]> {
     if (id !== undefined) sends.set(id, [...(sends.get(id) ?? []), status ?? 0])
   }
   return sends
-}
-
-/** Returns an error of ours by its code, a response by its status, and else what the network or the client says. */
-function outcomeOf(error: unknown): string {
-  let code: string | undefined
-  for (let next = error; next instanceof Error; next = next.cause) {
-    if (isTokenlaneError(next)) return next.code
-    const { response, code: own } = next as Error & {
-      response?: { status?: number; statusCode?: number }
-      code?: unknown
-    }
-    const status = response?.status ?? response?.statusCode
-    // got keeps the response of a body that broke off
-    if (status !== undefined && status >= 400) return `status ${status}`
-    if (typeof own === 'string' && own !== '') code = own
-  }
-  return code ?? (error instanceof Error ? error.name : typeof error)
 }
