@@ -52,7 +52,8 @@ export class Connections {
   #passTime(now: number): void {
     const current = Math.floor(now / slot)
     if (current === this.#slot) return
-    const passed = Array<number>(Math.min(current - this.#slot, keptOpen)).fill(this.busy)
+    // fake timers may set the clock back
+    const passed = Array<number>(Math.min(Math.max(0, current - this.#slot), keptOpen)).fill(this.busy)
     this.#slot = current
     this.#mostBusy = [...passed, ...this.#mostBusy].slice(0, keptOpen)
   }
