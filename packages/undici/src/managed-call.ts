@@ -50,6 +50,7 @@ export class ManagedCall implements Handler {
   /** Whether the caller's handler knows of its request, and undici of the current attempt. */
   #isStarted = false
   #isAttemptStarted = false
+  #context: unknown
 
   constructor({ tokenlane, ...options }: DispatchOptions, call: ManagedCallOptions) {
     this.#options = options
@@ -226,10 +227,11 @@ export class ManagedCall implements Handler {
     this.#call.handler.onRequestSent?.()
   }
 
-  /** Tells the caller's handler of its request, once for all attempts. */
+  /** Tells the caller's handler of its request, once for all attempts. It keeps the context, to which later ones add. */
   #start(context: unknown): void {
-    if (this.#isStarted) return
+    if (this.#isStarted) return void Object.assign(Object(this.#context), context)
     this.#isStarted = true
+    this.#context = context
     this.#call.handler.onRequestStart?.(this.#controller, context)
   }
 

@@ -99,6 +99,26 @@ describe.each(versions)('undici $version', ({ undici }) => {
     expect(told).toEqual(expected)
   })
 
+  test('has the context that interceptors beneath give, also if it had to wait for its token', async () => {
+    const beneath: undici7.Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) =>
+      dispatch(options, {
+        ...handler,
+        onRequestStart: (controller, context) =>
+          handler.onRequestStart?.(controller, { ...(context as object), from: 'beneath' }),
+        onResponseStart: (...given) => handler.onResponseStart?.(...given),
+        onResponseData: (...given) => handler.onResponseData?.(...given),
+        onResponseEnd: (...given) => handler.onResponseEnd?.(...given),
+        onResponseError: (...given) => handler.onResponseError?.(...given),
+      })
+    const tokens = createManager({ apis: [{ baseUrl: api.url, issuer: 'weblink' }] })
+    const dispatcher = new Agent().compose(beneath, tokensInterceptor(tokens))
+    for (const token of ['none yet', 'live']) {
+      const { context, body } = await request(api.url, { dispatcher })
+      await body.dump()
+      expect(context, token).toMatchObject({ from: 'beneath' })
+    }
+  })
+
   test("a proxy's 407 fails a call as without tokens", async () => {
     status = 407
     const failure = async (through: undici7.Dispatcher): Promise<unknown> => {

@@ -3,6 +3,8 @@ import { getEventListeners } from 'node:events'
 import http from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 
 import { createTokenManager, type TokenManager } from '@tokenlane/core'
 import { Random } from '@tokenlane/testing/random'
@@ -42,6 +44,9 @@ const kinds = [
   'across',
   'outside',
 ]
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
 
 interface Scene {
   readonly server: ChaoticServer
@@ -129,11 +134,11 @@ describe.each(seeds)('with the seed %i', (seed) => {
     expect(server.wrong).toEqual([])
     expect(shown.filter((text) => text.includes(secret) || /\w-token-\d/.test(text))).toEqual([])
     expect(tokens.status().apis).toMatchObject([{ running: 0, queued: 0 }, {}])
-    expect(server.most(limit.window)).toBeLessThanOrEqual(limit.quota)
     expect(strange({ server, outcomes, streams })).toEqual([])
     const givenUp = [...outcomes.values()].filter((outcome) => outcome === 'given up').length
     // axios follows redirects within one request of ours
     const isOurs = (id: string): boolean => name !== 'axios' || !id.endsWith('.in')
+    expect(server.most(limit.window, isOurs)).toBeLessThanOrEqual(limit.quota)
     const counted = server.arrivals.filter(({ id, hasToken }) => hasToken && isOurs(id)).length
     expect(sent()).toBeGreaterThanOrEqual(counted)
     expect(sent()).toBeLessThanOrEqual(counted + givenUp)
@@ -142,8 +147,14 @@ describe.each(seeds)('with the seed %i', (seed) => {
     await clients.close()
     http.globalAgent.destroy()
     await server.close()
-    expect(getEventListeners(shared.signal, 'abort')).toHaveLength(0)
-    await expect.poll(left, { timeout: 10_000 }).toEqual(before)
+    // Node's `fetch` leaves one that goes with its request when that is collected
+    await expect
+      .poll(() => {
+        collect()
+        return getEventListeners(shared.signal, 'abort').length
+      })
+      .toBe(0)
+    await expect.poll(() => Math.max(0, left() - before), { timeout: 10_000 }).toBe(0)
   })
 })
 
@@ -168,16 +179,15 @@ function strange({ server, outcomes, streams }: Found): string[] {
     const isWrong =
       (outcome === 'ok' && answered !== 1) ||
       (streams.has(id) && found.length > 1) ||
-      // a call is sent again once after a 401, and by nobody after anything else
-      found.slice(0, -1).some((status) => status !== 401) ||
+      // a call is sent again after a 401 alone; axios starts anew after one at the end of a redirect
+      found.slice(0, -1).some((status) => status !== 401 && status !== 303) ||
       found.length > 3
     return isWrong ? [`${id} ${outcome}: ${all.join()}`] : []
   })
 }
 
-function left(): Record<string, number> {
-  const counts: Record<string, number> = { Timeout: 0, TCPSocketWrap: 0 }
-  for (const name of process.getActiveResourcesInfo())
-    if (name in counts) counts[name] = (counts[name] ?? 0) + 1
-  return counts
+/** How many timers and sockets there are. */
+function left(): number {
+  return process.getActiveResourcesInfo().filter((name) => /^(?:Timeout|TCPSocketWrap|TLSWrap)$/.test(name))
+    .length
 }

@@ -6,6 +6,7 @@ import { errors } from './errors.ts'
 import { errorMembers } from './field/error-members.ts'
 import { pollutedPrototype } from './field/polluted-prototype.ts'
 import { refusedBodies } from './field/refused-bodies.ts'
+import { sentAgain } from './field/sent-again.ts'
 import { uploads } from './field/uploads.ts'
 import { queue } from './queue.ts'
 import { redirects } from './redirects.ts'
@@ -32,4 +33,5 @@ export const groups: readonly ScenarioGroup[] = [
   refusedBodies,
   errorMembers,
   pollutedPrototype,
+  sentAgain,
 ]

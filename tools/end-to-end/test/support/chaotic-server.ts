@@ -14,8 +14,8 @@ export interface ChaoticServer {
   readonly arrivals: readonly Arrival[]
   /** What no request may ever do, with the request that did. */
   readonly wrong: readonly string[]
-  /** Returns the most requests with a token that API `a` got in any span of this many milliseconds. */
-  most(window: number): number
+  /** Returns the most of these requests that API `a` got in any span of this many milliseconds. */
+  most(window: number, isCounted: (id: string) => boolean): number
   /** Makes the API refuse every token that it has taken until now. */
   revoke(api: string): void
   /** Returns the next token of an API. */
@@ -38,7 +38,7 @@ interface Asked {
 export async function openChaoticServer(): Promise<ChaoticServer> {
   const arrivals: Arrival[] = []
   const wrong: string[] = []
-  const times: number[] = []
+  const came: { readonly id: string; readonly time: number }[] = []
   const seen = new Map<string, number>()
   const generation: Record<string, number> = { a: 1, b: 1 }
   const challenge = { 'www-authenticate': 'Bearer error="invalid_token"' }
@@ -60,7 +60,7 @@ export async function openChaoticServer(): Promise<ChaoticServer> {
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [, api = '', kind = '', id = ''] = (request.url ?? '').split('/')
     const { authorization = '' } = request.headers
-    if (api === 'a' && authorization !== '') times.push(performance.now())
+    if (api === 'a' && authorization !== '') came.push({ id, time: performance.now() })
     for await (const _ of request);
     const number = (seen.get(id) ?? 0) + 1
     seen.set(id, number)
@@ -89,7 +89,8 @@ export async function openChaoticServer(): Promise<ChaoticServer> {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     arrivals,
     wrong,
-    most(window) {
+    most(window, isCounted) {
+      const times = came.filter(({ id }) => isCounted(id)).map(({ time }) => time)
       let [first, most] = [0, 0]
       for (const [last, time] of times.entries()) {
         while ((times[first] ?? 0) <= time - window) first += 1
@@ -109,5 +110,6 @@ export async function openChaoticServer(): Promise<ChaoticServer> {
 
 function redirect(response: ServerResponse, location: string): number {
   response.setHeader('location', location)
-  return 302
+  // with which a stream as the body may be left behind
+  return 303
 }
