@@ -23,7 +23,7 @@ function manager({ quota, busy = 0 }: { quota: number; busy?: number }): TokenMa
   })
 }
 
-const send = (tokens: TokenManager): Promise<string> | undefined =>
+const send = async (tokens: TokenManager): Promise<unknown> =>
   tokens.route(baseUrl)?.send(async () => ({ status: 200, result: 'sent', discard() {} }))
 
 test('waits that are let end before fake timers are switched off leave nothing that waits', async () => {
@@ -40,13 +40,15 @@ test.each(['before', 'under', 'after'] as const)(
   'a manager that was first used %s fake timers sends on when they go on and off',
   async (when) => {
     const tokens = manager({ quota: 100 })
-    if (when === 'before') expect(await send(tokens)).toBe('sent')
+    const sent: unknown[] = []
+    if (when === 'before') sent.push(await send(tokens))
     vi.useFakeTimers()
-    if (when !== 'after') expect(await send(tokens)).toBe('sent')
+    if (when !== 'after') sent.push(await send(tokens))
     vi.advanceTimersByTime(120_000)
     vi.useRealTimers()
-    expect(await send(tokens)).toBe('sent')
+    sent.push(await send(tokens))
     vi.useFakeTimers()
-    expect(await send(tokens)).toBe('sent')
+    sent.push(await send(tokens))
+    expect(new Set(sent)).toEqual(new Set(['sent']))
   },
 )

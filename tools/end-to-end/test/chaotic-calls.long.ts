@@ -73,7 +73,7 @@ async function open(seed: number): Promise<Scene> {
     ],
     observe: (event) => void (sent += event.type === 'call.finished' ? event.sends : 0),
     async fetch(input) {
-      const api = new URL(String(input)).hostname.slice(0, 1)
+      const api = new URL(input).hostname.slice(0, 1)
       await sleep(random.whole(0, 5))
       if (random.chance(0.2)) return new Response('busy', { status: 503 })
       return Response.json({ access_token: server.issue(api), token_type: 'Bearer', expires_in: 3_600 })

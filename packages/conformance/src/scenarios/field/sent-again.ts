@@ -111,7 +111,7 @@ async function open(stage: Stage, answer: (number: number) => ScriptedResponse) 
 
 /** A request as it was on the wire, but for what differs from one server to another, and the token. */
 function shown({ method, url, rawHeaders, body }: SeenRequest): object {
-  const pairs = rawHeaders.flatMap((name, at) => (at % 2 === 0 ? [[name, rawHeaders[at + 1]]] : []))
-  const headers = pairs.filter(([name = '']) => !/^(?:host|authorization|connection)$/i.test(name))
-  return { method, url, headers: headers.toSorted(), body: body.toString() }
+  const lines = rawHeaders.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${rawHeaders[at + 1]}`] : []))
+  const headers = lines.filter((line) => !/^(?:host|authorization|connection):/i.test(line))
+  return { method, url, headers: new Set(headers), body: body.toString() }
 }
