@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 
 /** A request that arrived, by the call that it belongs to. */
-export interface Arrival {
+interface Arrival {
   readonly id: string
   readonly status: number
   readonly hasToken: boolean
