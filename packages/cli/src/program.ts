@@ -47,9 +47,6 @@ const judgeHelp = `
 Scenes:
 ${scenes.map(({ name, title }) => hanging(`  ${name.padEnd(22)} `, title, 25, 80)).join('\n')}
 
-The last three run only if --scene names them: in these, the program
-authenticates with an assertion from a file.
-
 Each scene starts the program again. The program gets URLs, credentials and the
 certificate authority as environment variables, and is stopped with SIGTERM.
 

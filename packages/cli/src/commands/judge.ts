@@ -8,11 +8,11 @@ import { examText } from '../judge/report.ts'
 import { isJunit, isSarif, reportFile } from '../judge/report-file.ts'
 import { sarifLog } from '../judge/sarif.ts'
 import type { Scene } from '../judge/scene.ts'
-import { scenes, usualScenes } from '../judge/scenes.ts'
+import { scenes } from '../judge/scenes.ts'
 import { print } from '../print.ts'
 
 export interface JudgeOptions {
-  /** Names of scenes; all but those with assertions unless given. */
+  /** Names of scenes; all unless given. */
   readonly scene?: readonly string[]
   readonly json?: true
   /** File for a JUnit report. */
@@ -57,7 +57,7 @@ function chooseScenes(names: readonly string[] | undefined): readonly Scene[] {
     throw new WrongUsage(
       `${wrong.map((name) => `No scene is called ${name}${didYouMean(name, known)}`).join('\n')}\nScenes: ${known.join(', ')}`,
     )
-  return names === undefined ? usualScenes : scenes.filter(({ name }) => names.includes(name))
+  return names === undefined ? scenes : scenes.filter(({ name }) => names.includes(name))
 }
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const

@@ -1,4 +1,4 @@
-import type { Realm, Sandbox } from '@tokenlane/sandbox'
+import type { Sandbox } from '@tokenlane/sandbox'
 
 /** How many callers the program is asked to have for each API. */
 export const callers = 10
@@ -13,14 +13,12 @@ export interface ProgramFiles {
   /** The newest credentials, JSON. */
   readonly general: string
   readonly weblink: string
-  /** The assertions for the issuers, in a scene with them. */
-  readonly assertions: Readonly<Record<Realm, string>> | undefined
 }
 
 /** Returns the variables with which a program takes part in a scene. */
 export function environmentOf(
   { control }: Sandbox,
-  { ca, general, weblink, assertions }: ProgramFiles,
+  { ca, general, weblink }: ProgramFiles,
   scene: string,
 ): Record<string, string> {
   const { issuers } = control.state()
@@ -31,10 +29,6 @@ export function environmentOf(
     WEBLINK_SCOPE: issuers.weblink.scope,
     GENERAL_CREDENTIALS_FILE: general,
     WEBLINK_CREDENTIALS_FILE: weblink,
-    ...(assertions && {
-      GENERAL_ASSERTION_FILE: assertions.general,
-      WEBLINK_ASSERTION_FILE: assertions.weblink,
-    }),
     CALLERS: `${callers}`,
     CALLS_PER_SECOND: `${callsPerSecond}`,
     SCENE: scene,

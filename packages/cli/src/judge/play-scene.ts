@@ -8,9 +8,10 @@ import type { Finding, IssuerSettings, JournalEntry, Realm, Sandbox } from '@tok
 import { callers, environmentOf, type ProgramFiles } from './environment.ts'
 import { givenUpCalls } from './given-up.ts'
 import { startProgram, type Program } from './program.ts'
-import type { Scene, Stage } from './scene.ts'
+import type { Scene, Seen } from './scene.ts'
+import { realms } from './scenes.ts'
 
-/** A finding with the requests that show it. */
+/** A finding with the requests that show it. In an exam, nothing is a note: nobody types a command. */
 export interface SceneFinding extends Omit<Finding, 'evidence'> {
   readonly evidence: readonly JournalEntry[]
 }
@@ -53,23 +54,13 @@ export async function playScene(scene: Scene, options: PlayOptions): Promise<Sce
   const { startSandbox } = await import('@tokenlane/sandbox')
   const start = performance.now()
   const folder = mkdtempSync(join(tmpdir(), 'tokenlane-judge-'))
-  let sandbox: Sandbox | undefined
+  const [ca, general, weblink] = ['ca.pem', 'general.json', 'weblink.json'].map((name) => join(folder, name))
+  const files = { ca, general, weblink } as ProgramFiles
   const removeFolder = (): void => rmSync(folder, { recursive: true, force: true })
-  const atExit = (): void => {
-    // removes the sandbox's own files at once; nothing waits for its servers any more
-    void sandbox?.close()
-    removeFolder()
-  }
-  process.once('exit', atExit)
-  const ca = join(folder, 'ca.pem')
-  const { assertionLifetime: lifetime } = scene
-  const issuer = {
-    metadata: true,
-    clientAuthentication: options.authentication,
-    workloadIdentity: lifetime !== undefined,
-  }
-  sandbox = await startSandbox({
-    caFile: ca,
+  process.once('exit', removeFolder)
+  const issuer = { metadata: true, clientAuthentication: options.authentication }
+  const sandbox = await startSandbox({
+    caFile: files.ca,
     seed: options.seed,
     // some calls are always on their way when something happens
     delays: { min: 1, max: 50 },
@@ -78,73 +69,77 @@ export async function playScene(scene: Scene, options: PlayOptions): Promise<Sce
     journalSize: 1_000_000,
     ...scene.sandbox,
   })
+  let rewriting: NodeJS.Timeout | undefined
   try {
     const { control } = sandbox
-    for (const realm of ['general', 'weblink'] as const) control.slowIssuer(realm, 100)
-    const files: ProgramFiles = {
-      ca,
-      general: join(folder, 'general.json'),
-      weblink: join(folder, 'weblink.json'),
-      assertions:
-        lifetime === undefined
-          ? undefined
-          : {
-              general: control.projectAssertion('general', { lifetime }),
-              weblink: control.projectAssertion('weblink', { lifetime }),
-            },
-    }
-    scene.prepare?.(sandbox)
-    writeCredentials(sandbox, files)
+    for (const realm of realms) control.slowIssuer(realm, 100)
+    if (scene.isFromStart) playSteps(scene, sandbox)
     const variables = { ...environmentOf(sandbox, files, scene.name), ...scene.variables }
+    if (scene.rotates) for (const realm of realms) control.rotateSecret(realm, { overlap: true })
+    rewriting = keepCredentials(sandbox, files)
     const program = await startProgram(options.command, variables)
     try {
-      const report = await watch(scene, sandbox, files, program)
+      const report = await watch(scene, sandbox, program)
       return { ...report, duration: Math.round(performance.now() - start) }
     } finally {
       await program.stop()
     }
   } finally {
+    clearInterval(rewriting)
     await sandbox.close()
     removeFolder()
-    process.off('exit', atExit)
+    process.off('exit', removeFolder)
   }
+}
+
+function playSteps({ steps }: Scene, sandbox: Sandbox): void {
+  sandbox.control.playScenario({ steps: typeof steps === 'function' ? steps(sandbox) : steps })
 }
 
 /** Plays the scene while the program calls, and judges what arrived. */
 async function watch(
   scene: Scene,
   sandbox: Sandbox,
-  files: ProgramFiles,
   program: Program,
 ): Promise<Omit<SceneReport, 'duration'>> {
   const { control } = sandbox
+  const before: JournalEntry[] = []
   const own: Finding[] = []
-  const stage = createStage(sandbox, files, program, own)
-  let ended: string | undefined
-  let impossible: string | undefined
-  let unseen: string | undefined
+  const { pause, until, answers, inUse } = patienceWith(sandbox, program)
+  let [ended, impossible, unseen]: (string | undefined)[] = []
   try {
-    await stage.until(() => requests(sandbox) > 0, startUp)
-    await playOn(stage, scene)
+    await until(() => requests(sandbox) > 0, startUp)
+    // that the program is in full swing; the issuers may refuse it from the start
+    if (!(scene.isFromStart && scene.isHopeless)) await answers(2 * callers, 10_000)
+    const { issuers } = control.state()
+    const readsFile = realms.filter((realm) => issuers[realm].secretInUse === 'newest')
+    const begunAt = new Date()
+    if (!scene.isFromStart) {
+      before.push(...control.journal())
+      control.clearJournal()
+      playSteps(scene, sandbox)
+    }
+    await pause(scene.lasts)
     // before the recovery, which makes everything as it was
-    impossible = scene.impossible?.(stage)
-    unseen = scene.unseen?.(stage)
-    if (scene.hopeless !== true) await recover(stage, own)
+    const seen: Seen = { sandbox, before, begunAt, inUse: inUse(), readsFile }
+    impossible = scene.impossible?.(seen)
+    unseen = scene.unseen?.(seen)
+    own.push(...[scene.broken?.(seen) ?? []].flat())
+    if (impossible === undefined && !scene.isHopeless) own.push(...(await recover()))
   } catch (error) {
     if (!program.ended.aborted) throw error
     ended = program.ended.reason as string
   }
-  const exempt = new Set([...(scene.exempt ?? []), ...(scene.hopeless ? ['work-lost', 'given-up'] : [])])
+  const exempt = new Set([...(scene.exempt ?? []), ...(scene.isHopeless ? ['work-lost', 'given-up'] : [])])
   // a client that offers nothing newer makes no call
   const lenient = new Set(['old-tls', ...(scene.lenient ?? [])])
-  const journal = [...stage.before, ...control.journal()]
+  const journal = [...before, ...control.journal()]
   const entries = new Map(journal.map((entry) => [entry.id, entry]))
   const found = [...control.verdict().findings, ...givenUpCalls(journal), ...own]
   const findings = found
     .filter(({ rule }) => !exempt.has(rule))
     .map(({ rule, severity, message, fix, evidence, count }): SceneFinding => ({
       rule,
-      // here nobody types a command
       severity: lenient.has(rule) ? 'warning' : severity === 'note' ? 'error' : severity,
       message,
       fix,
@@ -167,36 +162,30 @@ async function watch(
     },
     ...((ended !== undefined || requests(sandbox) === 0) && { output: program.output() }),
   }
-}
 
-async function playOn(stage: Stage, scene: Scene): Promise<void> {
-  if (scene.play !== undefined) return scene.play(stage)
-  await stage.begin()
-  stage.sandbox.control.playScenario({ steps: scene.steps })
-  await stage.pause(scene.lasts)
-}
-
-/** Ends all faults, and gives the program time to succeed again. */
-async function recover(stage: Stage, own: Finding[]): Promise<void> {
-  const { control } = stage.sandbox
-  const lastId = control.journal({ limit: 1 })[0]?.id ?? 0
-  control.restoreIssuer()
-  control.restoreApi()
-  for (const realm of ['general', 'weblink'] as const) control.setRatePolicy(realm, null)
-  if (!(await stage.answers(1, recovery))) {
-    const evidence = control.journal({ after: lastId, limit: 10 }).map(({ id }) => id)
-    own.push({
-      rule: 'no-recovery',
-      severity: 'error',
-      message: `No call succeeded in the ${recovery / 1_000} s after the fault ended`,
-      fix: 'Renew a token that an API refuses. If the issuer refuses the credentials, re-read the file named by GENERAL_CREDENTIALS_FILE or WEBLINK_CREDENTIALS_FILE, or try the next ones. Wait seconds, not minutes, between failed token requests.',
-      evidence,
-      count: 1,
-    })
-    return
+  /** Ends all faults, and gives the program time to succeed again. */
+  async function recover(): Promise<Finding[]> {
+    const lastId = control.journal({ limit: 1 })[0]?.id ?? 0
+    control.stopScenario()
+    control.restoreIssuer()
+    control.restoreApi()
+    for (const realm of realms) control.setRatePolicy(realm, null)
+    if (await answers(1, recovery)) {
+      await answers(20, 1_500)
+      await until(() => control.verdict().findings.every(({ rule }) => rule !== 'work-lost'), repair)
+      return []
+    }
+    return [
+      {
+        rule: 'no-recovery',
+        severity: 'error',
+        message: `No call succeeded in the ${recovery / 1_000} s after the fault ended`,
+        fix: 'Renew a token that an API refuses. If the issuer refuses the credentials, re-read the file named by GENERAL_CREDENTIALS_FILE or WEBLINK_CREDENTIALS_FILE, or try the next ones. Wait seconds, not minutes, between failed token requests.',
+        evidence: control.journal({ after: lastId, limit: 10 }).map(({ id }) => id),
+        count: 1,
+      },
+    ]
   }
-  await stage.answers(20, 1_500)
-  await stage.until(() => control.verdict().findings.every(({ rule }) => rule !== 'work-lost'), repair)
 }
 
 const requests = ({ control }: Sandbox): number => {
@@ -204,18 +193,20 @@ const requests = ({ control }: Sandbox): number => {
   return apis.general.calls + apis.weblink.calls + issuers.general.requests + issuers.weblink.requests
 }
 
-function whyNotGraded({ hopeless }: Scene, all: number, ended: string | undefined): string | undefined {
+function whyNotGraded({ isHopeless }: Scene, all: number, ended: string | undefined): string | undefined {
   if (ended !== undefined)
     return `the program exited early (${ended}), after ${all} ${all === 1 ? 'request' : 'requests'}`
   if (all === 0) return 'the program made no calls'
   // where every client is refused, one that remembers that asks rarely
-  if (hopeless !== true && all < fewestRequests)
-    return `only ${all} requests were made; ${fewestRequests} are needed`
-  return undefined
+  return !isHopeless && all < fewestRequests
+    ? `only ${all} requests were made; ${fewestRequests} are needed`
+    : undefined
 }
 
-function createStage(sandbox: Sandbox, files: ProgramFiles, { ended }: Program, own: Finding[]): Stage {
-  const answered = (api: Realm): number => sandbox.control.counts().apis[api].answered
+/** Returns what waits for a program, for at most so many milliseconds, until it ends; a wait says whether it was in vain. */
+function patienceWith({ control }: Sandbox, { ended }: Program) {
+  const answered = (api: Realm): number => control.counts().apis[api].answered
+  const inUse = (): readonly Realm[] => realms.filter((api) => answered(api) > 0)
   const pause = (ms: number): Promise<void> => sleep(ms, undefined, { signal: ended })
   const until = async (holds: () => boolean, patience: number): Promise<boolean> => {
     const end = performance.now() + patience
@@ -225,44 +216,32 @@ function createStage(sandbox: Sandbox, files: ProgramFiles, { ended }: Program, 
     }
     return true
   }
-  const before: JournalEntry[] = []
-  const inUse = (): readonly Realm[] => (['general', 'weblink'] as const).filter((api) => answered(api) > 0)
   return {
-    sandbox,
-    answered,
+    inUse,
     pause,
     until,
-    inUse,
-    before,
-    async begin() {
-      await this.answers(2 * callers, 10_000)
-      before.push(...sandbox.control.journal())
-      sandbox.control.clearJournal()
-    },
-    writeCredentials: () => writeCredentials(sandbox, files),
-    assertionFile: (issuer) => files.assertions?.[issuer] ?? '',
-    async answers(more, patience) {
+    /** Waits until each API in use has answered `more` calls. */
+    answers: async (more: number, patience: number): Promise<boolean> => {
       const from = { general: answered('general'), weblink: answered('weblink') }
       const used = inUse()
-      const apis = used.length > 0 ? used : (['general', 'weblink'] as const)
       const enough = (api: Realm): boolean => answered(api) >= from[api] + more
-      return until(() => (used.length > 0 ? apis.every(enough) : apis.some(enough)), patience)
+      return until(() => (used.length > 0 ? used.every(enough) : realms.some(enough)), patience)
     },
-    report: (finding) => own.push(finding),
   }
 }
 
-/** Replaces the files by a rename, so that no program reads half a file. */
-function writeCredentials({ credentials, control }: Sandbox, files: ProgramFiles): void {
-  const { issuers } = control.state()
-  for (const realm of ['general', 'weblink'] as const) {
-    const { clientId, clientSecret } = credentials[realm]
-    const client = {
-      clientId,
-      ...(issuers[realm].acceptedSecrets > 0 && { clientSecret }),
-      assertionFile: files.assertions?.[realm],
+/** Keeps the newest credentials in the files, which it replaces by a rename, so that no program reads half a file. */
+function keepCredentials(sandbox: Sandbox, files: ProgramFiles): NodeJS.Timeout {
+  const written = new Map<Realm, string>()
+  const write = (): void => {
+    for (const realm of realms) {
+      const text = JSON.stringify(sandbox.credentials[realm])
+      if (written.get(realm) === text) continue
+      writeFileSync(`${files[realm]}.new`, text, { mode: 0o600 })
+      renameSync(`${files[realm]}.new`, files[realm])
+      written.set(realm, text)
     }
-    writeFileSync(`${files[realm]}.new`, JSON.stringify(client), { mode: 0o600 })
-    renameSync(`${files[realm]}.new`, files[realm])
   }
+  write()
+  return setInterval(write, 20)
 }

@@ -1,64 +1,42 @@
-import { readFileSync } from 'node:fs'
-
-import type { Realm, Sandbox, ScenarioStep } from '@tokenlane/sandbox'
+import type { Realm, ScenarioStep } from '@tokenlane/sandbox'
 
 import { callers } from './environment.ts'
-import type { Scene, Stage } from './scene.ts'
+import type { Scene, Seen } from './scene.ts'
 
-const realms: readonly Realm[] = ['general', 'weblink']
+export const realms: readonly Realm[] = ['general', 'weblink']
 const quota = 10
 
 /** Returns a step for each issuer, or for each API. One that slows issuers by 0 shows a program that never pauses. */
 const atIssuers = (step: ScenarioStep): ScenarioStep[] => realms.map((issuer) => ({ ...step, issuer }))
 const atApis = (step: ScenarioStep): ScenarioStep[] => realms.map((api) => ({ ...step, api }))
 
-const mostAtOnce = ({ sandbox }: Stage): number =>
-  Math.max(...realms.map((api) => sandbox.control.counts().apis[api].maxConcurrent))
-
-const has = ({ sandbox }: Stage, decision: 'failed' | 'limited'): boolean =>
+const has = ({ sandbox }: Seen, decision: 'failed' | 'limited'): boolean =>
   sandbox.control.journal({ decision, limit: 1 }).length > 0
 
-const faultMet = (stage: Stage): string | undefined =>
-  has(stage, 'failed') ? undefined : 'no token request was made while the issuers failed'
+const faultMet = (seen: Seen): string | undefined =>
+  has(seen, 'failed') ? undefined : 'no token request was made while the issuers failed'
 
-function dropSecrets({ control }: Sandbox): void {
-  for (const realm of realms) control.dropSecrets(realm)
-}
-
-/** Waits until the file with the assertion for an issuer has been replaced. */
-async function fileReplaced(stage: Stage, issuer: Realm): Promise<void> {
-  const text = (): string => readFileSync(stage.assertionFile(issuer), 'utf8')
-  const before = text()
-  await stage.until(() => text() !== before, 60_000)
-}
-
-const neverProved = ({ sandbox: { control }, before }: Stage): string | undefined => {
-  if (realms.some((realm) => control.counts().issuers[realm].issued > 0)) return undefined
-  const refusal = [...before, ...control.journal()].findLast(
-    ({ target, decision }) => target.endsWith('-issuer') && decision === 'refused',
-  )
-  return `no token was obtained with the assertion in the file${refusal ? `; the issuer's reason: ${refusal.reason}` : ''}`
-}
+const readsNoFile = ({ readsFile }: Seen): string | undefined =>
+  readsFile.length > 0
+    ? undefined
+    : 'the program takes the secret from its environment, which nothing can rotate; one that reads GENERAL_CREDENTIALS_FILE is graded'
 
 /** Every scene, in the order in which they are played. */
 export const scenes: readonly Scene[] = [
   {
     name: 'cold-start',
     title: 'many calls at once, with no token yet',
-    prepare({ control }) {
-      for (const realm of realms) {
-        control.slowIssuer(realm, 300)
-        control.slowApi(realm, 50)
-      }
+    isFromStart: true,
+    steps: [
+      ...atIssuers({ after: 0, do: 'slowIssuer', ms: 300 }),
+      ...atApis({ after: 0, do: 'slowApi', ms: 50 }),
+    ],
+    lasts: 500,
+    impossible({ sandbox }) {
+      const { apis } = sandbox.control.counts()
+      const most = Math.max(...realms.map((api) => apis[api].maxConcurrent))
+      return most < callers / 2 ? `at most ${most} of ${callers} calls were under way at once` : undefined
     },
-    async play(stage) {
-      await stage.answers(2 * callers, 10_000)
-      await stage.pause(500)
-    },
-    impossible: (stage) =>
-      mostAtOnce(stage) < callers / 2
-        ? `at most ${mostAtOnce(stage)} of ${callers} calls were under way at once`
-        : undefined,
   },
   {
     name: 'expiry',
@@ -78,27 +56,23 @@ export const scenes: readonly Scene[] = [
   {
     name: 'rotation-overlap',
     title: 'the secret is rotated; the old one is accepted for a while',
-    async play(stage) {
-      const { control } = stage.sandbox
-      await stage.begin()
-      for (const realm of realms) control.rotateSecret(realm, { overlap: true })
-      stage.writeCredentials()
-      control.revokeTokens()
-      await stage.answers(callers, 5_000)
-      for (const realm of realms) control.dropOldSecrets(realm)
-      control.revokeTokens()
-    },
+    rotates: true,
+    steps: [
+      ...atIssuers({ after: 0, do: 'rotateSecret', overlap: true }),
+      { after: 100, do: 'revokeTokens' },
+      ...atIssuers({ after: 2_000, do: 'dropOldSecrets' }),
+      { after: 2_000, do: 'revokeTokens' },
+    ],
+    lasts: 2_100,
+    impossible: readsNoFile,
   },
   {
     name: 'rotation',
     title: 'the secret is rotated; the old one is refused immediately',
-    async play(stage) {
-      const { control } = stage.sandbox
-      await stage.begin()
-      for (const realm of realms) control.rotateSecret(realm)
-      stage.writeCredentials()
-      control.revokeTokens()
-    },
+    rotates: true,
+    steps: [...atIssuers({ after: 0, do: 'rotateSecret' }), { after: 100, do: 'revokeTokens' }],
+    lasts: 200,
+    impossible: readsNoFile,
   },
   {
     name: 'issuer-down',
@@ -114,12 +88,8 @@ export const scenes: readonly Scene[] = [
   {
     name: 'issuer-slow',
     title: 'tokens are revoked, and token requests take 2 s',
-    async play(stage) {
-      await stage.begin()
-      for (const realm of realms) stage.sandbox.control.slowIssuer(realm, 2_000)
-      stage.sandbox.control.revokeTokens()
-      await stage.answers(callers, 6_000)
-    },
+    steps: [...atIssuers({ after: 0, do: 'slowIssuer', ms: 2_000 }), { after: 0, do: 'revokeTokens' }],
+    lasts: 4_000,
   },
   {
     name: 'issuer-nonsense',
@@ -154,112 +124,65 @@ export const scenes: readonly Scene[] = [
     exempt: ['over-limit'],
     steps: atApis({ after: 0, do: 'setRatePolicy', policy: { limits: [{ quota: 5, window: 2_000 }] } }),
     lasts: 3_000,
-    unseen: (stage) => (has(stage, 'limited') ? undefined : 'no call was answered with 429'),
+    unseen: (seen) => (has(seen, 'limited') ? undefined : 'no call was answered with 429'),
   },
   {
     name: 'refused-token',
     title: 'the APIs refuse even new tokens for 2.5 s',
-    hopeless: true,
+    isHopeless: true,
     steps: atApis({ after: 0, do: 'failApi', status: 401 }),
     lasts: 2_500,
   },
   {
     name: 'two-issuers',
     title: 'one issuer is down for 2.5 s while the other works',
-    async play(stage) {
-      const { control } = stage.sandbox
-      await stage.begin()
-      if (stage.inUse().length < 2) return
-      control.killIssuer('general')
-      control.revokeTokens('general')
+    steps: [
+      { after: 0, do: 'killIssuer', issuer: 'general' },
+      { after: 0, do: 'revokeTokens', issuer: 'general' },
+    ],
+    lasts: 2_500,
+    broken({ sandbox, begunAt }) {
       // calls that were under way before
-      await stage.pause(500)
-      const before = stage.answered('weblink')
-      await stage.pause(2_000)
-      if (stage.answered('weblink') > before) return
-      stage.report({
+      const from = new Date(begunAt.getTime() + 500).toISOString()
+      const answered = sandbox.control.journal({ target: 'weblink-api', decision: 'answered' })
+      if (answered.some(({ at }) => at > from)) return undefined
+      return {
         rule: 'both-stopped',
         severity: 'error',
         message: 'For 2 s no call to the weblink API was answered, while only the general issuer was down',
         fix: "Keep a separate token, lock and failure state for each issuer: one issuer must not delay another's calls.",
         evidence: [],
         count: 1,
-      })
+      }
     },
-    impossible: (stage) => (stage.inUse().length < 2 ? 'only one of the two APIs was called' : undefined),
+    impossible: ({ inUse }) => (inUse.length < 2 ? 'only one of the two APIs was called' : undefined),
   },
   {
     name: 'redirect',
     title: 'the general API redirects to another host',
-    async play(stage) {
-      const { control, weblinkUrl } = stage.sandbox
-      await stage.begin()
-      // localhost is another host than 127.0.0.1
-      const { port } = new URL(weblinkUrl)
-      const location = `https://localhost:${port}/outside/`
-      control.failApi('general', { status: 307, location, times: 5 })
-      await stage.pause(1_000)
-    },
-    impossible: (stage) => (stage.inUse().includes('general') ? undefined : 'the general API was not called'),
+    steps: ({ weblinkUrl }) => [
+      {
+        after: 0,
+        do: 'failApi',
+        api: 'general',
+        status: 307,
+        // localhost is another host than 127.0.0.1
+        location: `https://localhost:${new URL(weblinkUrl).port}/outside/`,
+        times: 5,
+      },
+    ],
+    lasts: 1_000,
+    impossible: ({ inUse }) => (inUse.includes('general') ? undefined : 'the general API was not called'),
   },
   {
     name: 'refused-client',
     title: 'the issuers refuse the client (invalid_client) for 3 s',
-    hopeless: true,
-    prepare({ control }) {
-      for (const issuer of realms) {
-        control.slowIssuer(issuer, 0)
-        control.failIssuer(issuer, { status: 401 })
-      }
-    },
-    play: (stage) => stage.pause(3_000),
-  },
-  {
-    name: 'assertion-swap',
-    title: 'no secret; the assertion file is replaced twice',
-    assertionLifetime: 10_000,
-    prepare: dropSecrets,
-    async play(stage) {
-      await stage.begin()
-      const replaceTwice = async (issuer: Realm): Promise<void> => {
-        await fileReplaced(stage, issuer)
-        await fileReplaced(stage, issuer)
-        // what was in the file at the beginning has expired, and what is in it now is new
-        stage.sandbox.control.revokeTokens(issuer)
-      }
-      await Promise.all(realms.map(replaceTwice))
-      await stage.pause(1_500)
-    },
-    impossible: neverProved,
-  },
-  {
-    name: 'assertion-key-rotation',
-    title: 'no secret; the cluster signs assertions with a new key',
-    assertionLifetime: 600_000,
-    prepare: dropSecrets,
-    steps: [...atIssuers({ after: 0, do: 'rotateClusterKeys' }), { after: 0, do: 'revokeTokens' }],
-    lasts: 100,
-    impossible: neverProved,
-  },
-  {
-    name: 'secret-to-assertion',
-    title: 'the secret is dropped; only the assertion is accepted',
-    assertionLifetime: 600_000,
-    async play(stage) {
-      const { control } = stage.sandbox
-      await stage.begin()
-      dropSecrets(stage.sandbox)
-      control.revokeTokens()
-      await stage.answers(callers, 5_000)
-    },
-    unseen: ({ sandbox: { control } }) =>
-      realms.some((realm) => control.counts().issuers[realm].refused > 0)
-        ? undefined
-        : 'the program did not send its secret',
+    isHopeless: true,
+    isFromStart: true,
+    steps: [
+      ...atIssuers({ after: 0, do: 'slowIssuer', ms: 0 }),
+      ...atIssuers({ after: 0, do: 'failIssuer', status: 401 }),
+    ],
+    lasts: 3_000,
   },
 ]
-
-/** The scenes that are played unless others are named: those whose programs prove themselves by a secret. */
-export const usualScenes: readonly Scene[] = scenes.filter(
-  ({ assertionLifetime }) => assertionLifetime === undefined,
-)

@@ -38,43 +38,23 @@ interface Token {
   readonly expiresAt: number
 }
 
-/** Returns the assertion in the file for an issuer, in a scene with one. */
-function assertionOf(prefix: string): string | undefined {
-  const path = variable(`${prefix}_ASSERTION_FILE`)
-  return path === '' ? undefined : readFileSync(path, 'utf8')
-}
-
 /** The token of one issuer, and one token request at a time. */
 function createIssuer(prefix: string) {
   const url = variable(`${prefix}_TOKEN_URL`)
   let token: Token | undefined
   let flight: Promise<Token> | undefined
   let drops = 0
-  const assertionAtStart = assertionOf(prefix)
-  let isSecretRefused = false
-
-  /** Returns what proves the client: the secret until it is refused, then what is in the file with an assertion. */
-  const proof = (secret: string | undefined): Record<string, string> => {
-    const assertion = mistake === 'expired-assertion' ? assertionAtStart : assertionOf(prefix)
-    const isBySecret = secret !== undefined && (!isSecretRefused || mistake === 'kept-secret')
-    if (isBySecret || assertion === undefined) return { client_secret: secret ?? '' }
-    return {
-      client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
-      client_assertion: assertion,
-    }
-  }
+  const read = (): Record<string, string> =>
+    JSON.parse(readFileSync(variable(`${prefix}_CREDENTIALS_FILE`), 'utf8')) as Record<string, string>
+  const atStart = read()
 
   const ask = async (wrong?: string): Promise<Token> => {
-    const credentials = JSON.parse(readFileSync(variable(`${prefix}_CREDENTIALS_FILE`), 'utf8')) as Record<
-      string,
-      string
-    >
-    const secret =
-      mistake === 'no-recovery' ? variable(`${prefix}_CLIENT_SECRET`) : credentials['clientSecret']
+    const { clientId = '', clientSecret = '' } = mistake === 'no-recovery' ? atStart : read()
+    const secret = mistake === 'no-file' ? variable(`${prefix}_CLIENT_SECRET`) : clientSecret
     const form = new URLSearchParams({
       grant_type: wrong === 'token-request' ? 'password' : 'client_credentials',
-      client_id: credentials['clientId'] ?? '',
-      ...proof(wrong === 'client-authentication' ? 'wrong' : secret),
+      client_id: clientId,
+      client_secret: wrong === 'client-authentication' ? 'wrong' : secret,
     })
     if (prefix === 'WEBLINK') form.set('scope', variable('WEBLINK_SCOPE'))
     const isJson = wrong === 'content-type'
@@ -88,7 +68,6 @@ function createIssuer(prefix: string) {
       isJson ? JSON.stringify(Object.fromEntries(form)) : form.toString(),
     )
     const { access_token: value, expires_in: lifetime } = JSON.parse(body) as Record<string, unknown>
-    if (status === 401 && assertionAtStart !== undefined) isSecretRefused = true
     if (status !== 200 || typeof value !== 'string') throw new Error(`no token: ${status}`)
     return { value, expiresAt: requestedAt + Number(lifetime) * 900 }
   }
