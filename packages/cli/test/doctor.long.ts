@@ -1377,6 +1377,10 @@ describe.concurrent('each broken set-up is told by its own finding, and the fix 
 })
 
 /** What is worth knowing only, such as the authorities of this test, is left out. */
+function textsOf(looked: Diagnosis['looked']): string[] {
+  return looked.map(({ text }) => text)
+}
+
 function idsOf(findings: Diagnosis['findings']): string[] {
   return findings.flatMap(({ id, severity }) => (severity === 'info' ? [] : [id]))
 }
@@ -1492,10 +1496,22 @@ test('an issuer is asked once with each of two secrets, and once more where the 
   expect(asked).toEqual(['one', 'two', 'one'])
 })
 
-test('the line of the call says how long its response took', async () => {
+test('the line of the call says how long its response took, and a script reads what was looked at as data', async () => {
   const url = `${good['API_URL']}records`
   const { found } = await doctor(['--url', url], good)
-  expect(found.looked).toContainEqual(expect.stringMatching(/^call https:\S+records: 200 after \d+ ms$/))
+  expect(textsOf(found.looked)).toContainEqual(
+    expect.stringMatching(/^call https:\S+records: 200 after \d+ ms$/),
+  )
+  const anyNumber = expect.any(Number) as number
+  for (const [what, subject, data] of [
+    ['token', 'general', { lifetime: anyNumber, duration: anyNumber }],
+    ['call', url, { status: 200, duration: anyNumber }],
+    ['server', good['AUTH_URL'], { roles: ['issuer general'], protocol: 'TLSv1.3' }],
+    ['runtime', 'Node', { version: process.versions.node }],
+  ] as const)
+    expect(found.looked).toContainEqual(
+      expect.objectContaining({ what, subject, data: expect.objectContaining(data) as object }),
+    )
 })
 
 test('an issuer that only the `fetch` of the application reaches is fine', async () => {
@@ -1504,7 +1520,7 @@ test('an issuer that only the `fetch` of the application reaches is fine', async
   const env = { ...good, AUTH_URL: `https://${target}`, OWN_PROXY: proxy }
   const { found } = await doctor(['--module', ownFetch], env)
   expect(idsOf(found.findings)).toEqual([])
-  expect(found.looked).toContain(
+  expect(textsOf(found.looked)).toContain(
     `https://${target} (issuer general): through the application's \`fetch\`: reached; directly: ECONNREFUSED`,
   )
 })
@@ -1514,7 +1530,7 @@ test('a user of Redis without INFO is told that the eviction policy could not be
   const { args, env } = fleetOn(url.replace('//', '//plain:password@'))
   const { found } = await doctor(args ?? [], { ...good, ...env })
   expect(idsOf(found.findings)).toEqual([])
-  expect(found.looked).toContain(
+  expect(textsOf(found.looked)).toContain(
     'token store: works, on Redis; could not read its eviction policy, since it refuses INFO',
   )
 })
@@ -1523,7 +1539,7 @@ test('an issuer named by a flag can be checked alone; a variable without its API
   const { AUTH_URL: url, GENERAL_CLIENT_ID, GENERAL_CLIENT_SECRET, NODE_EXTRA_CA_CERTS } = good
   const env = { GENERAL_CLIENT_ID, GENERAL_CLIENT_SECRET, NODE_EXTRA_CA_CERTS }
   const alone = await doctor(['--auth-url', String(url)], env)
-  expect(alone.found.looked).toContain('no API is known: only issuers were checked')
+  expect(textsOf(alone.found.looked)).toContain('no API is known: only issuers were checked')
   expect([alone.status, idsOf(alone.found.findings)]).toEqual([0, []])
   const { found, status } = await doctor([], { ...env, AUTH_URL: url })
   expect([status, idsOf(found.findings)]).toEqual([1, ['option-wrong']])
@@ -1579,7 +1595,7 @@ test('an env file counts from the start of the process, where the authority of a
   expect(set.found.findings.map(({ id }) => id)).toEqual(['authority-private'])
   appendFileSync(file, 'A_COLOR=red # or blue\nA_SECRET=abc#def\n')
   const stale = await doctor([`--env-file=${file}`], { GENERAL_CLIENT_SECRET: 'rotated-away' })
-  expect(stale.found.looked).toContain('--env-file: cut at an unquoted #: A_SECRET')
+  expect(textsOf(stale.found.looked)).toContain('--env-file: cut at an unquoted #: A_SECRET')
   expect(stale.found.findings).toContainEqual(
     expect.objectContaining({ id: 'env-file-ignored', severity: 'info', subject: 'GENERAL_CLIENT_SECRET' }),
   )

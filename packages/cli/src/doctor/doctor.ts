@@ -16,7 +16,7 @@ import { lookAtShared } from '../facts/shared.ts'
 import { lookAtTlsSettings } from '../facts/tls-settings.ts'
 import { failureIn, lookAtIssuer } from '../facts/token.ts'
 import type { Finding } from './finding.ts'
-import { lookedAt } from './looked-at.ts'
+import { lookedAt, type Looked } from './looked-at.ts'
 
 /** What `tokenlane doctor --json` prints. */
 export interface Diagnosis {
@@ -24,8 +24,7 @@ export interface Diagnosis {
   readonly ok: boolean
   /** Errors first, then warnings, then notes. */
   readonly findings: readonly Finding[]
-  /** What the doctor looked at, one line each. */
-  readonly looked: readonly string[]
+  readonly looked: readonly Looked[]
 }
 
 export interface DoctorOptions extends Source {
@@ -68,7 +67,14 @@ async function diagnosisOf(
     .map((found) => withNames(found, names))
     .toSorted((one, other) => order.indexOf(one.severity) - order.indexOf(other.severity))
   const ok = findings.every(({ severity }) => severity === 'info')
-  return { ok, findings, looked: [`options: ${from}`, ...lookedAt(facts, url !== undefined)] }
+  return {
+    ok,
+    findings,
+    looked: [
+      { what: 'options', subject: from, text: `options: ${from}` },
+      ...lookedAt(facts, url !== undefined),
+    ],
+  }
 }
 
 /** What can be done about an option in code, and not by variables and flags. */

@@ -5,66 +5,104 @@ import type { Facts } from '../facts/facts.ts'
 import type { Reach, ServerFacts } from '../facts/server.ts'
 import type { SharedFacts } from '../facts/shared.ts'
 
+/** One thing that the doctor looked at, or tried to look at. */
+export interface Looked {
+  /** What it is, such as `server`, `token`, `call` or `package`. */
+  readonly what: string
+  /** Which one: an origin, an issuer, a path, a name. */
+  readonly subject: string
+  /** What was seen, as one line of text. */
+  readonly text: string
+  /** The same as data: times are in milliseconds, and what is not known is left out. */
+  readonly data?: Readonly<Record<string, unknown>>
+}
+
 /**
- * Returns one line for each thing that the doctor looked at, or tried to look at.
+ * Returns what the doctor looked at, or tried to look at.
  *
  * @param isCallAsked whether a call was asked for: without a token, none is made.
  */
-export function lookedAt(facts: Facts, isCallAsked: boolean): string[] {
-  const {
-    servers,
-    tokens,
-    shared,
-    call,
-    resources,
-    tls,
-    axiosClients,
-    packages,
-    extraAuthorities: extra,
-    configuration,
-    envFile: { cut } = { cut: [] },
-  } = facts
-  const agents = tls.filter(({ where }) => where !== 'this process')
+export function lookedAt(facts: Facts, isCallAsked: boolean): Looked[] {
+  const { servers, tokens, shared, call, resources, tls, axiosClients, packages, configuration } = facts
+  const { extraAuthorities: extra, envFile } = facts
+  const agents = tls.map(({ where }) => where).filter((where) => where !== 'this process')
+  const one = (what: string, subject: string, text: string, data?: object): Looked => ({
+    what,
+    subject: printable(subject, 1_000),
+    text: printable(text, 1_000),
+    ...(data && { data: { ...data } }),
+  })
   return [
-    ...(cut.length > 0 ? [`--env-file: cut at an unquoted #: ${cut.join(', ')}`] : []),
-    ...servers.map(serverLine),
-    ...tokens.map(({ issuer, lifetime, duration }) => {
+    ...(envFile && envFile.cut.length > 0
+      ? [
+          one(
+            'env-file',
+            '--env-file',
+            `--env-file: cut at an unquoted #: ${envFile.cut.join(', ')}`,
+            envFile,
+          ),
+        ]
+      : []),
+    ...servers.map((server) => {
+      const { origin, certificate, ...data } = server
+      return one('server', origin, serverLine(server), { ...data, certificateUntil: certificate?.until })
+    }),
+    ...tokens.map(({ issuer, lifetime, duration, failure }) => {
       const after = `after ${Math.round(duration)} ms`
-      return lifetime === undefined
-        ? `token from ${issuer}: none ${after}`
-        : `token from ${issuer}: lives for ${Math.round(lifetime / 1_000)} s, received ${after}`
+      const seen =
+        lifetime === undefined
+          ? `none ${after}`
+          : `lives for ${Math.round(lifetime / 1_000)} s, received ${after}`
+      return one('token', issuer, `token from ${issuer}: ${seen}`, {
+        lifetime,
+        duration,
+        code: failure?.code,
+      })
     }),
     ...tokens.flatMap(({ issuer, assertionFiles = [] }) =>
-      assertionFiles.map(
-        ({ path, issuer: signer, replacedAt }) =>
-          `assertion of ${issuer}: ${path}, issued by ${signer || 'nobody'}, replaced ${replacedAt.toISOString()}`,
-      ),
+      assertionFiles.map((file) => {
+        const seen = `${file.path}, issued by ${file.issuer || 'nobody'}, replaced ${file.replacedAt.toISOString()}`
+        return one('assertion', issuer, `assertion of ${issuer}: ${seen}`, file)
+      }),
     ),
-    ...tokens.flatMap(({ issuer, clients = [] }) =>
-      clients.length < 2
+    ...tokens.flatMap(({ issuer, clients = [] }) => {
+      const seen = clients.map(({ clientId, outcome }) => ({ clientId, outcome }))
+      const texts = seen.map(({ clientId, outcome }) => `${clientId} ${outcome}`).join(', ')
+      return clients.length < 2
         ? []
-        : [
-            `clients of ${issuer}: ${clients.map(({ clientId, outcome }) => `${clientId} ${outcome}`).join(', ')}`,
-          ],
-    ),
-    ...shared.map(sharedLine),
-    ...(call ? [callLine(call)] : []),
+        : [one('clients', issuer, `clients of ${issuer}: ${texts}`, { clients: seen })]
+    }),
+    ...shared.map((facts) => {
+      const { part, server, failedAt, failure } = facts
+      return one('shared', part, sharedLine(facts), { server, failedAt, failure })
+    }),
+    ...(call
+      ? [one('call', call.url, callLine(call), { status: call.status, duration: call.duration })]
+      : []),
     ...(call || configuration.issuers.length === 0
       ? []
       : [
-          configuration.apis.length === 0
-            ? 'no API is known: only issuers were checked'
-            : `no call made: ${isCallAsked ? 'there is no token' : "pass an API's URL with --url to make one"}`,
+          one(
+            'call',
+            '',
+            configuration.apis.length === 0
+              ? 'no API is known: only issuers were checked'
+              : `no call made: ${isCallAsked ? 'there is no token' : "pass an API's URL with --url to make one"}`,
+          ),
         ]),
-    ...resources.map(({ api, resource }) => `metadata of API ${api}: ${resource}`),
-    ...(extra ? [`NODE_EXTRA_CA_CERTS ${extra.file}: ${extra.count} loaded`] : []),
-    ...(agents.length > 0 ? [`TLS settings: ${agents.map(({ where }) => where).join(', ')}`] : []),
-    ...axiosClients.map(
-      ({ name, hasTokens }) => `axios client ${name}: ${hasTokens ? '' : 'no '}tokens attached`,
+    ...resources.map(({ api, resource }) =>
+      one('metadata', api, `metadata of API ${api}: ${resource}`, { resource }),
     ),
-    `Node ${process.versions.node}`,
-    ...packages.map(({ name, version }) => `${name} ${version}`),
-  ].map((line) => printable(line, 1_000))
+    ...(extra
+      ? [one('authorities', extra.file, `NODE_EXTRA_CA_CERTS ${extra.file}: ${extra.count} loaded`, extra)]
+      : []),
+    ...(agents.length > 0 ? [one('tls', agents.join(', '), `TLS settings: ${agents.join(', ')}`)] : []),
+    ...axiosClients.map(({ name, hasTokens }) =>
+      one('axios', name, `axios client ${name}: ${hasTokens ? '' : 'no '}tokens attached`, { hasTokens }),
+    ),
+    one('runtime', 'Node', `Node ${process.versions.node}`, { version: process.versions.node }),
+    ...packages.map(({ name, version }) => one('package', name, `${name} ${version}`, { version })),
+  ]
 }
 
 function serverLine({ origin, roles, proxy, throughProxy, throughFetch, ...reach }: ServerFacts): string {

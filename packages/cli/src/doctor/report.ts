@@ -13,7 +13,7 @@ const colours = { error: 'red', warning: 'yellow', info: 'cyan' } as const
 export function reportText({ ok, findings, looked }: Diagnosis, stream: Stream): string {
   const columns = Math.min(80, columnsOf(stream, 80))
   const blocks = findings.map((finding) => findingText(finding, columns, stream))
-  const lookedText = ['Checked', ...looked.map((line) => hanging('  ', line, 4, columns))].join('\n')
+  const lookedText = ['Checked', ...looked.map(({ text }) => hanging('  ', text, 4, columns))].join('\n')
   const end = ok ? styleText('green', 'No problems found.', { stream }) : `${countText(findings)}.`
   return [...blocks, lookedText, end].join('\n\n')
 }
