@@ -1378,7 +1378,7 @@ describe.concurrent('each broken set-up is told by its own finding, and the fix 
 
 /** What is worth knowing only, such as the authorities of this test, is left out. */
 function textsOf(looked: Diagnosis['looked']): string[] {
-  return looked.map(({ text }) => text)
+  return looked.map((one) => one.text)
 }
 
 function idsOf(findings: Diagnosis['findings']): string[] {

@@ -17,6 +17,13 @@ export interface Looked {
   readonly data?: Readonly<Record<string, unknown>>
 }
 
+const one = (what: string, subject: string, text: string, data?: object): Looked => ({
+  what,
+  subject: printable(subject, 1_000),
+  text: printable(text, 1_000),
+  ...(data && { data: { ...data } }),
+})
+
 /**
  * Returns what the doctor looked at, or tried to look at.
  *
@@ -26,12 +33,6 @@ export function lookedAt(facts: Facts, isCallAsked: boolean): Looked[] {
   const { servers, tokens, shared, call, resources, tls, axiosClients, packages, configuration } = facts
   const { extraAuthorities: extra, envFile } = facts
   const agents = tls.map(({ where }) => where).filter((where) => where !== 'this process')
-  const one = (what: string, subject: string, text: string, data?: object): Looked => ({
-    what,
-    subject: printable(subject, 1_000),
-    text: printable(text, 1_000),
-    ...(data && { data: { ...data } }),
-  })
   return [
     ...(envFile && envFile.cut.length > 0
       ? [
@@ -72,9 +73,9 @@ export function lookedAt(facts: Facts, isCallAsked: boolean): Looked[] {
         ? []
         : [one('clients', issuer, `clients of ${issuer}: ${texts}`, { clients: seen })]
     }),
-    ...shared.map((facts) => {
-      const { part, server, failedAt, failure } = facts
-      return one('shared', part, sharedLine(facts), { server, failedAt, failure })
+    ...shared.map((trial) => {
+      const { part, server, failedAt, failure } = trial
+      return one('shared', part, sharedLine(trial), { server, failedAt, failure })
     }),
     ...(call
       ? [one('call', call.url, callLine(call), { status: call.status, duration: call.duration })]
