@@ -37,7 +37,7 @@ export interface QueueOptions {
 }
 
 /** How a call enters the queue. */
-export interface Entering extends Omit<EnterOptions, 'demand'> {
+export interface Entering extends EnterOptions {
   readonly call: AskingCall
 }
 
@@ -107,10 +107,10 @@ export class ApiQueue implements BudgetQueue {
    * Returns what a call holds while it is under way, without a promise where it need not wait. Throws `QUEUE_FULL`,
    * `QUEUE_TIMEOUT`, the error of the failed renewal, or the signal's reason.
    */
-  enter({ call: asking, ...entering }: Entering): RunningCall | Promise<RunningCall> {
+  enter(entering: Entering): RunningCall | Promise<RunningCall> {
     const { priority, sentBefore } = entering
     checkPriority(priority)
-    const demand = this.#budget.demandOf(this, asking)
+    const demand = this.#budget.demandOf(this, entering.call)
     const mayGoNow = this.#calls.size === 0 && !this.#isServing
     const call = mayGoNow ? this.#next(demand, 1) : undefined
     if (call !== undefined && !('cause' in call)) {
@@ -122,7 +122,7 @@ export class ApiQueue implements BudgetQueue {
       this.#noWaiters(demand)
       throw refusal
     }
-    const waiting = this.#calls.add({ ...entering, demand }, this.policy)
+    const waiting = this.#calls.add(entering, demand, this.policy)
     if (this.emit.isObserved) this.emit({ type: 'call.queued', api: this.#api, ...this.#length() })
     this.serve()
     return waiting

@@ -21,10 +21,10 @@ function queueOf(gaveUp: () => void = () => {}): {
     outcomes,
     add(name, { priority = 0, signal, sentBefore = false } = {}) {
       calls
-        .add(
-          { priority, signal, sentBefore, isLimited: false, demand },
-          { maxWait: undefined, aging: undefined },
-        )
+        .add({ priority, signal, sentBefore, isLimited: false }, demand, {
+          maxWait: undefined,
+          aging: undefined,
+        })
         .then(
           () => outcomes.push(name),
           (reason: unknown) => outcomes.push([name, reason]),

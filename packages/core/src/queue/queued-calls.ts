@@ -22,8 +22,6 @@ export interface EnterOptions {
   readonly sentBefore: boolean
   /** Whether it was refused for the API's limit: a manager that closes does not wait for it. */
   readonly isLimited: boolean
-  /** What it takes of the limits. */
-  readonly demand: Demand
 }
 
 /** How long calls wait, in milliseconds: at most, and for each priority that they gain. */
@@ -147,18 +145,15 @@ export class QueuedCalls {
   }
 
   /** Adds a call that waits for `maxWait` milliseconds at most, and returns what ends its wait. */
-  add(options: EnterOptions, { maxWait, aging }: QueueTimes): Promise<RunningCall> {
-    const { signal, sentBefore, isLimited, demand } = options
+  add(options: EnterOptions, demand: Demand, { maxWait, aging }: QueueTimes): Promise<RunningCall> {
+    const { signal, sentBefore, isLimited } = options
     const queuedAt = performance.now()
     // calls that gain priority while they wait keep their order
     const own = aging === undefined ? options.priority : options.priority - queuedAt / aging
     const priority = sentBefore ? first : own
     return new Promise((send, refuse) => {
       const lane = this.#laneOf(demand)
-      this.#enqueue(
-        { signal, priority, sentBefore, isLimited, demand, lane, queuedAt, send, refuse },
-        maxWait,
-      )
+      this.#enqueue({ signal, priority, sentBefore, isLimited, lane, queuedAt, send, refuse }, maxWait)
     })
   }
 
@@ -235,7 +230,7 @@ export class QueuedCalls {
     call.lane.calls.remove(call as never)
     this.#forget(call)
     call.refuse(reason)
-    this.#gaveUp(call.demand)
+    this.#gaveUp(call.lane.demand)
   }
 
   #forget(call: QueuedCall): void {
