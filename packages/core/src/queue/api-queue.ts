@@ -3,14 +3,9 @@ import type { CallWaits, Emit } from '../events.ts'
 import { dateFromNow } from '../time/finite-duration.ts'
 import { queueTimer } from '../time/timers.ts'
 import type { AccessToken } from '../access-token.ts'
-import type {
-  Budget,
-  BudgetQueue,
-  LimitsStatus,
-  Obstacle as LimitObstacle,
-  Refusal,
-} from '../limits/budget.ts'
+import type { Budget, BudgetQueue, LimitsStatus, Obstacle as LimitObstacle } from '../limits/budget.ts'
 import type { ResponseHead } from '../limits/rate-limit-headers.ts'
+import type { Refusal } from '../limits/refusals.ts'
 import type { CheckedPolicy } from '../limits/rate-policy.ts'
 import type { AskingCall, Demand } from '../limits/demand.ts'
 import { checkPriority, type EnterOptions, type Lane, QueuedCalls, type RunningCall } from './queued-calls.ts'

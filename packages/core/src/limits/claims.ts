@@ -1,0 +1,88 @@
+import { ApiClock } from './api-clock.ts'
+import { type Demand, Demands } from './demand.ts'
+import { Pace } from './pace.ts'
+import { readDate, type ResponseHead } from './rate-limit-headers.ts'
+import type { Claim, FixedLimit } from './rate-limiter.ts'
+import type { CheckedPolicy } from './rate-policy.ts'
+
+/** So many claims are kept, and for so long one of an API whose clock is followed, in milliseconds. */
+const mostClaims = 1_000
+const clockHolds = 60_000
+
+interface HeldClaim {
+  readonly demand: Demand
+  readonly claim: Claim
+  readonly until: number
+  readonly trial: FixedLimit | undefined
+}
+
+/** Which limits hold now for a call: those of the policy, at the pace that the API takes, by its clock. */
+export class Claims {
+  readonly #api: string
+  readonly #isUnused: (demand: Demand) => boolean
+  readonly #clock = new ApiClock()
+  policy: CheckedPolicy
+  pace: Pace
+  demands: Demands
+  /** By the key of their demand. */
+  readonly #held = new Map<string, HeldClaim>()
+  /** The one that was asked for last. */
+  #last: HeldClaim | undefined
+
+  /** @param isUnused whether no unit of these limits is in use. */
+  constructor(api: string, policy: CheckedPolicy, isUnused: (demand: Demand) => boolean) {
+    this.#api = api
+    this.#isUnused = isUnused
+    this.policy = policy
+    this.pace = new Pace(policy.limits)
+    this.demands = new Demands(policy.limits, api, isUnused)
+  }
+
+  setPolicy(policy: CheckedPolicy): void {
+    this.policy = policy
+    this.pace = new Pace(policy.limits)
+    this.demands = new Demands(policy.limits, this.#api, this.#isUnused)
+    this.forget()
+  }
+
+  /** The limits are others than before. */
+  forget(): void {
+    this.#held.clear()
+    this.#last = undefined
+  }
+
+  /** Corrects what is known of the API's clock; claims that hold until an edge are made again. */
+  readClock(response: ResponseHead, sentAt: number, now: number): void {
+    if (!this.pace.hasCalendar) return
+    const date = readDate(response)
+    if (date === undefined) return
+    this.#clock.heard(date, sentAt, now)
+    this.forget()
+  }
+
+  /** Returns the claim of a call that is sent now, as the trial after a pause where there is one. */
+  of(demand: Demand, now: number, trial?: FixedLimit): Claim {
+    const last = this.#last
+    if (last !== undefined && last.demand === demand && last.trial === trial && now < last.until)
+      return last.claim
+    const key = trial === undefined ? demand.key : `trial ${demand.key}`
+    const held = this.#held.get(key)
+    if (held !== undefined && now < held.until && held.trial === trial) {
+      this.#last = held
+      return held.claim
+    }
+    const { spread, accounting, unansweredGrace } = this.policy
+    const { cost } = demand
+    const limits = this.pace.inForce(demand, this.#clock, now)
+    const interval = spread
+      ? Math.max(0, ...this.pace.kept.map(({ quota, window }) => (window / quota) * cost))
+      : 0
+    const until = Math.min(...limits.map((limit) => ('until' in limit ? limit.until : Infinity)))
+    if (trial !== undefined) limits.push(trial)
+    const claim = { key, cost, limits, interval, accounting, unansweredGrace }
+    if (this.#held.size >= mostClaims) this.forget()
+    this.#last = { demand, claim, until: Math.min(until, now + clockHolds), trial }
+    this.#held.set(key, this.#last)
+    return claim
+  }
+}

@@ -1,0 +1,121 @@
+import { backoff } from '../time/backoff.ts'
+import { type CheckedPolicy, lengthOf } from './rate-policy.ts'
+
+/** The pause of an API that refuses calls and does not say for how long, and of one that refuses few of many. */
+const unaskedPause = { first: 1_000, most: 60_000 }
+const lightPause = 100
+const fewRefused = 1 / 10
+/** The shortest pause that an API can ask for. */
+const leastAsked = 250
+/** After so many refusals without an accepted call, a pause lasts as long as the longest window, and after one more a call is given up. */
+const mostRefusals = 3
+/** `accounting: 'learned'` learns from this many refusals within this many rounds of the quota. One more means wrong limits. */
+const mostLessons = 2
+const lessonRounds = 10
+
+/** Refusals without an accepted call between them. Calls that were sent together are refused together. */
+interface RefusalRow {
+  count: number
+}
+
+/** The first refusal of a call since the API last accepted one. */
+export interface Refusal {
+  readonly row: RefusalRow
+  /** How many there had been in the row, this one included. */
+  readonly before: number
+  readonly at: number
+}
+
+/** How long an API that refuses calls is left alone, and when a refused call is given up. */
+export class Refusals {
+  #row: RefusalRow = { count: 0 }
+  /** How many calls had been sent at the last refusal. */
+  #order = 0
+  /** How many calls had been sent at each refusal of the last rounds. The start counts as one. */
+  #lessons = [0]
+  /** Whether the API refused few of many calls, and is only left alone for a moment. */
+  isLight = false
+  #wasLight = false
+  /** Whether the last refusal only taught the limiter. */
+  isLesson = false
+
+  /** How many there have been without an accepted call between them. */
+  get count(): number {
+    return this.#row.count
+  }
+
+  /** What to remember of a call that is refused now for the first time since the API last accepted one. */
+  get now(): Refusal {
+    return { row: this.#row, before: this.#row.count, at: performance.now() }
+  }
+
+  /** Whether a refused call is given up: the API has accepted none for long since. */
+  givesUp({ row, before, at }: Refusal, pausedUntil: number, maxWait: number | undefined): boolean {
+    if (maxWait !== undefined) return pausedUntil - at > maxWait
+    return row === this.#row && row.count >= before + mostRefusals
+  }
+
+  /** Whether a call with this order was sent after the last refusal. */
+  isAfter(order: number): boolean {
+    return order > this.#order
+  }
+
+  /**
+   * Notes that the API refused a call with this order, when `sent` had been sent: one more in a row, but for one that follows
+   * a light pause. Returns whether it was sent after the last refusal.
+   */
+  refused(order: number, sent: number, isLower: boolean, policy: CheckedPolicy): boolean {
+    this.#wasLight = this.isLight
+    if (!this.isAfter(order)) return false
+    if (!this.isLight) this.#row.count += 1
+    this.#order = sent
+    this.isLesson = this.#mayLearn(order, sent, policy) && !isLower
+    return true
+  }
+
+  /**
+   * Returns for how many milliseconds the API is left alone.
+   *
+   * @param asked what it asks for. @param share how many of the last calls it refused, from 0 to 1.
+   */
+  pause(asked: number, share: number, isNew: boolean, policy: CheckedPolicy): number {
+    const mayBeLight = isNew ? !this.#wasLight && this.#row.count === 1 : this.#wasLight
+    this.isLight = mayBeLight && asked < leastAsked && share < fewRefused
+    return asked < leastAsked ? Math.max(asked, this.#backoff(policy)) : asked
+  }
+
+  /** Notes that the API accepted a call with this order. */
+  accepted(order: number): void {
+    if (!this.isAfter(order)) return
+    if (this.#row.count > 0) this.end()
+    this.isLight = false
+  }
+
+  /** The row is over. */
+  end(): void {
+    this.#row = { count: 0 }
+  }
+
+  /** Takes over what another process has counted. */
+  hear(count: number, sent: number): void {
+    this.#row.count = count
+    this.#order = sent
+  }
+
+  /** Whether a refusal only teaches the limiter: then there is neither a trial call nor another pace. */
+  #mayLearn(order: number, sent: number, { limits, accounting }: CheckedPolicy): boolean {
+    const round = Math.max(0, ...limits.map(({ quota }) => quota))
+    this.#lessons = this.#lessons.filter((at) => order <= at + lessonRounds * round)
+    const isRare = this.#lessons.length < mostLessons
+    this.#lessons.push(sent)
+    return accounting === 'learned' && isRare
+  }
+
+  /** Returns how long to wait, in milliseconds, where the API does not say. */
+  #backoff({ limits }: CheckedPolicy): number {
+    const windows = limits.map(({ window }) => lengthOf(window))
+    if (this.isLight) return Math.max(lightPause, ...windows.filter((window) => window < unaskedPause.first))
+    const ms = backoff(this.#row.count, unaskedPause)
+    return this.#row.count < mostRefusals ? ms : Math.max(ms, ...windows)
+  }
+}
