@@ -7,6 +7,7 @@ import { errorMembers } from './field/error-members.ts'
 import { pollutedPrototype } from './field/polluted-prototype.ts'
 import { refusedBodies } from './field/refused-bodies.ts'
 import { sentAgain } from './field/sent-again.ts'
+import { shutdown } from './field/shutdown.ts'
 import { uploads } from './field/uploads.ts'
 import { queue } from './queue.ts'
 import { redirects } from './redirects.ts'
@@ -34,4 +35,5 @@ export const groups: readonly ScenarioGroup[] = [
   errorMembers,
   pollutedPrototype,
   sentAgain,
+  shutdown,
 ]

@@ -119,7 +119,7 @@ test.each<[string, () => object, string]>([
   [
     'encryption of the nineties',
     () => ({ pfx: old, passphrase }),
-    "an encryption that is too old for this runtime's OpenSSL; allowed: one made anew: `openssl pkcs12 -legacy",
+    "an encryption that is too old for this runtime's OpenSSL; allowed: one made anew: `openssl pkcs12 -legacy -nodes -in old.pfx -out pem && ",
   ],
   [
     'a certificate as PEM text, too',

@@ -61,7 +61,7 @@ function pairFault(fields: Values): ReturnType<Check> {
 const file = 'the bytes of a PKCS#12 file, such as `readFileSync(path)`, or their Base64 text'
 const whole = 'one with the certificate and its key'
 const renewed =
-  'one made anew: `openssl pkcs12 -legacy -nodes -in old.pfx | openssl pkcs12 -export -out new.pfx`'
+  'one made anew: `openssl pkcs12 -legacy -nodes -in old.pfx -out pem && openssl pkcs12 -export -in pem -out new.pfx`'
 
 /** What Node and OpenSSL say of a PKCS#12 file, what that means, and what is allowed. */
 const pfxFaults: readonly (readonly [RegExp, given: string, allowed: string])[] = [
