@@ -1,4 +1,4 @@
-import { createTokenManager, type TokenlaneEvent } from '@tokenlane/core'
+import { createTokenManager, type TokenlaneEvent, type TokenManager } from '@tokenlane/core'
 import { expect } from 'vitest'
 
 import type { ScenarioGroup } from '../scenario.ts'
@@ -52,6 +52,27 @@ export const tokens: ScenarioGroup = {
         expect(await client.status({ url: api.url })).toBe(200)
         const schemes = api.requests.map(({ headers }) => headers.authorization?.split(' ')[0])
         expect(schemes).toEqual(['Zoho-oauthtoken', 'Zoho-oauthtoken'])
+      },
+    },
+    {
+      name: 'that `invalidate` has dropped is sent no more: the call that it went with goes again with a new one',
+      async run(stage) {
+        const opened: { tokens?: TokenManager } = {}
+        const api = await stage.scripted((_, number) => {
+          if (number > 1) return { status: 200 }
+          opened.tokens?.invalidate('weblink')
+          return rejection
+        })
+        const { tokens, client } = stage.open({ apis: [{ baseUrl: api.url }] })
+        opened.tokens = tokens
+        expect([await client.status({ url: api.url }), await client.status({ url: api.url })]).toEqual([
+          200, 200,
+        ])
+        const [dropped, ...later] = api.requests.map(({ headers }) => headers.authorization)
+        expect(later).toHaveLength(2)
+        expect(new Set(later).size).toBe(1)
+        expect(later).not.toContain(dropped)
+        expect(stage.tokenRequests()).toBe(2)
       },
     },
     {
