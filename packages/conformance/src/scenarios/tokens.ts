@@ -63,8 +63,7 @@ export const tokens: ScenarioGroup = {
           opened.tokens?.invalidate('weblink')
           return rejection
         })
-        const { tokens, client } = stage.open({ apis: [{ baseUrl: api.url }] })
-        opened.tokens = tokens
+        const { client } = Object.assign(opened, stage.open({ apis: [{ baseUrl: api.url }] }))
         expect([await client.status({ url: api.url }), await client.status({ url: api.url })]).toEqual([
           200, 200,
         ])
