@@ -17,7 +17,7 @@ import { tellFailure } from './tell-failure.ts'
 export async function runTokenlane(argv: readonly string[]): Promise<number> {
   if (argv[0] === 'sandbox') {
     const { runSandboxCommand } = await import('@tokenlane/sandbox/command')
-    return runSandboxCommand(argv.slice(1))
+    return runSandboxCommand(argv.slice(1), 'tokenlane sandbox')
   }
   let status: number = exitStatus.fine
   const program = createProgram((result) => (status = result))

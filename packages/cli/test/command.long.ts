@@ -71,6 +71,28 @@ test.each([
   expect([status, stderr]).toEqual([0, ''])
 })
 
+describe('an application with one issuer', () => {
+  const module = fileURLToPath(new URL('applications/any-issuer.ts', import.meta.url))
+  const env = (): Variables => ({
+    ...good,
+    TOKEN_ENDPOINT: sandbox.control.state().issuers.general.tokenEndpoint,
+  })
+
+  test('needs no name for its token', async () => {
+    const { status, stdout } = await tokenlane(['token', '--module', module], env())
+    expect([status, stdout]).toEqual([0, expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+\n$/)])
+  })
+
+  test('that logs events itself gets each of them once from call', async () => {
+    const args = ['call', `${good['API_URL']}records`, '--module', module]
+    const { stderr } = await tokenlane(args, { ...env(), LOGS: 'yes' })
+    const lines = stderr.split('\n').map((line) => line.replace(/^ *\d+ ms +/, ''))
+    expect(stderr).toContain('new token')
+    expect(lines.filter((line) => line.includes('new token'))).toHaveLength(1)
+    expect(new Set(lines.filter(Boolean)).size).toBe(lines.filter(Boolean).length)
+  })
+})
+
 test.each([
   [
     'of environment variables',
@@ -404,6 +426,18 @@ await promise`,
   expect(stderr).not.toContain('hidden-')
 })
 
+test('the sandbox is called as it was typed', async () => {
+  const { stdout } = await tokenlane(['sandbox', '--help'], {})
+  expect(stdout).toMatch(/^Usage: tokenlane sandbox \[options\]/)
+  expect(stdout).not.toMatch(/tokenlane-sandbox|@tokenlane\/sandbox/)
+  const { status, stderr } = await tokenlane(['sandbox', '--authentication', 'general=none'], {})
+  expect([status, stderr]).toEqual([
+    2,
+    expect.stringMatching(/^The text after --authentication general= must be /),
+  ])
+  expect(stderr).toMatch(/\nSee tokenlane sandbox --help\n$/)
+})
+
 test.each([
   ['an unknown command', ['docter'], /unknown command 'docter'/],
   [
@@ -412,6 +446,7 @@ test.each([
     /^unknown option '--client-secret'\n/,
   ],
   ['an issuer that is not there', ['token', 'genral'], /^Unknown issuer genral; allowed: general, weblink$/m],
+  ['no issuer among several', ['token'], /^Name an issuer: general, weblink$/m],
   ['another form', ['token', 'general', '--print', 'yaml'], /Allowed choices are token, header, env, json/],
   ['days that are no number', ['doctor', '--secret-days', 'ten'], /a whole number of days/],
   ['no time to load', ['doctor', '--load-timeout', '0'], /a whole number of seconds, from 1 to 9999/],
@@ -463,7 +498,7 @@ test.each([[[]], [['--help']], [['doctor', '--help']]])('help (%j) has status 0'
 test('sandbox is the command of the sandbox', async () => {
   const { status, stdout } = await tokenlane(['sandbox', '--help'], {})
   expect(status).toBe(0)
-  expect(stdout).toMatch(/^Usage: tokenlane-sandbox/)
+  expect(stdout).toMatch(/^Usage: tokenlane sandbox/)
   expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
 })
 

@@ -64,7 +64,11 @@ async function tellCall(
   { method, timeout = 30 }: CallCommandOptions,
   tell: (text: string) => void,
 ): Promise<number> {
-  tokens.observe((event) => tell(describeEvent(event)))
+  const heard = hearConsole()
+  tokens.observe((event) => {
+    const text = describeEvent(event)
+    if (!heard.has(text)) tell(text)
+  })
   const response = await withTimeLimit(timeout, tell, async (signal) =>
     createFetch(tokens)(url, { method, signal }),
   )
@@ -73,6 +77,19 @@ async function tellCall(
   // the prompt of the shell begins on a line of its own
   if (output.isTTY) output.write('\n')
   return response.ok ? exitStatus.fine : exitStatus.findings
+}
+
+/** Returns what is printed from now on: a `logObserver` of the application says the same about an event. */
+function hearConsole(): ReadonlySet<unknown> {
+  const heard = new Set<unknown>()
+  for (const level of ['debug', 'info', 'log', 'warn', 'error'] as const) {
+    const original = console[level]
+    console[level] = (...given: unknown[]) => {
+      heard.add(given[0])
+      original(...given)
+    }
+  }
+  return heard
 }
 
 async function write(body: ReadableStream<Uint8Array>): Promise<void> {

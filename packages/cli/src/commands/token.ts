@@ -15,17 +15,20 @@ export interface TokenOptions extends Source {
 }
 
 /**
- * Prints an issuer's token in one form, and nothing else; returns the exit status.
+ * Prints an issuer's token in one form, and nothing else; returns the exit status. An application with one issuer needs no
+ * name for it.
  *
  * @throws WrongUsage if standard output is a terminal and `show` is not set, or if the issuer is not configured.
  */
-export async function token(issuer: string, options: TokenOptions): Promise<number> {
+export async function token(given: string | undefined, options: TokenOptions): Promise<number> {
   if (output.isTTY && !options.show)
     throw new WrongUsage(
       'A token printed to a terminal stays in its scrollback: pipe it somewhere, or use --show',
     )
   return withManager(options, async ({ tokens, configuration }) => {
     const names = configuration.issuers.map(({ name }) => name)
+    const issuer = given ?? (names.length === 1 ? names[0] : undefined)
+    if (issuer === undefined) throw new WrongUsage(`Name an issuer: ${names.join(', ')}`)
     if (!names.includes(issuer))
       throw new WrongUsage(`Unknown issuer ${issuer}; allowed: ${names.join(', ')}`)
     tokens.observe((event) => event.type === 'store.failed' && console.error(describeEvent(event)))

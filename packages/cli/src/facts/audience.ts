@@ -1,5 +1,4 @@
 import type { Application } from '../application/application.ts'
-import { claimsOf } from './claims.ts'
 import { metadataUrls, readProtectedResource } from '../metadata/protected-resource.ts'
 import type { CallFacts } from './call.ts'
 import type { TokenFacts } from './token.ts'
@@ -42,10 +41,4 @@ export async function lookAtResources(
 function placeOf(api: URL, given = ''): URL | undefined {
   const place = URL.parse(given)
   return place?.origin === api.origin ? place : undefined
-}
-
-/** Returns the audiences of a JWT access token (RFC 9068 §2.2); `undefined` for any other token. */
-export function audiencesOf(token: string): readonly string[] | undefined {
-  const audiences = [claimsOf(token)?.['aud']].flat().filter((one): one is string => typeof one === 'string')
-  return audiences.length === 0 ? undefined : audiences
 }

@@ -11,7 +11,7 @@ import type { Inspection } from '@tokenlane/core/adapter'
 import type { ManagerConfiguration } from '../application/application.ts'
 import { reasonIn } from '../reason.ts'
 import { type AssertionFile, lookAtAssertionFile } from './assertion-file.ts'
-import { audiencesOf } from './audience.ts'
+import { audiencesOf } from './claims.ts'
 
 /** The outcome of the token request of one issuer. */
 export interface TokenFacts {

@@ -1,5 +1,11 @@
 // The bootstrap of an application whose issuer, way of authentication and credentials a test chooses.
-import { type Credentials, createTokenManager, envCredentials, oauthIssuer } from '@tokenlane/core'
+import {
+  type Credentials,
+  createTokenManager,
+  envCredentials,
+  logObserver,
+  oauthIssuer,
+} from '@tokenlane/core'
 
 const {
   TOKEN_ENDPOINT = '',
@@ -8,6 +14,7 @@ const {
   RESOURCE,
   METHOD = 'client_secret_post',
   CREDENTIALS,
+  LOGS,
 } = process.env
 
 /** What functions of applications do wrong. */
@@ -34,4 +41,5 @@ export const tokens = createTokenManager({
     }),
   },
   apis: [{ baseUrl: API_URL, issuer: 'general' }],
+  ...(LOGS && { observe: logObserver(console, { calls: true }) }),
 })

@@ -6,7 +6,7 @@ import { WrongValueError } from '../allowed.ts'
 import { quoted } from '../quoted.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import type { Sandbox } from '../start-sandbox.ts'
-import { inOptionWords, parseArguments, type CommandOptions } from './options.ts'
+import { inOptionWords, parseArguments, type CommandName, type CommandOptions } from './options.ts'
 import { nothingFound, verdictText, welcome } from './report.ts'
 import { markdownReport } from './markdown-report.ts'
 import { statusOfSignal } from './child-end.ts'
@@ -25,15 +25,20 @@ const wrongUsage = 2
  * returned status.
  *
  * @param argv - its arguments, as in `process.argv.slice(2)`.
+ * @param name - what the user typed before them, for messages and help.
  * @returns the exit status.
  */
-export async function runSandboxCommand(argv: readonly string[]): Promise<number> {
-  const parsed = parseArguments(argv)
+export async function runSandboxCommand(
+  argv: readonly string[],
+  name: CommandName = 'tokenlane-sandbox',
+): Promise<number> {
+  const parsed = parseArguments(argv, name)
+  const refuse = (problems: readonly string[]): number => refused(problems, argv, name)
   if (parsed.kind === 'print') {
     console.log(parsed.text)
     return 0
   }
-  if (parsed.kind === 'wrong') return refuse(parsed.problems, argv)
+  if (parsed.kind === 'wrong') return refuse(parsed.problems)
   const stop = stopAtSignal()
   // removed at the end, also if the process ends early
   const written: string[] = []
@@ -47,7 +52,7 @@ export async function runSandboxCommand(argv: readonly string[]): Promise<number
     return await run(parsed.options, join(folder, 'ca.pem'), written, stop)
   } catch (error) {
     if (error instanceof WrongValueError || error instanceof Unusable)
-      return refuse(error.message.split('\n').map(inOptionWords), argv)
+      return refuse(error.message.split('\n').map(inOptionWords))
     throw error
   } finally {
     clean()
@@ -59,9 +64,9 @@ export async function runSandboxCommand(argv: readonly string[]): Promise<number
 class Unusable extends Error {}
 
 /** Says what is wrong, with `--json` on standard output too, and returns the exit status. */
-function refuse(problems: readonly string[], argv: readonly string[]): number {
+function refused(problems: readonly string[], argv: readonly string[], name: CommandName): number {
   for (const problem of problems) console.error(problem)
-  console.error('See tokenlane-sandbox --help')
+  console.error(`See ${name} --help`)
   const border = argv.indexOf('--')
   if (argv.slice(0, border === -1 ? argv.length : border).includes('--json'))
     console.log(JSON.stringify({ ok: false, error: problems.join('\n') }))

@@ -75,7 +75,7 @@ test.each(['--scope', '--token-path', '--authentication'])('%s with an issuer al
 
 test('a wrong value of an issuer is named by its option', () => {
   expect(inOptionWords(`"issuers.weblink.tokenPath" must be a path, not 'x'`)).toBe(
-    "--token-path weblink= must be a path, not 'x'",
+    "The text after --token-path weblink= must be a path, not 'x'",
   )
   expect(inOptionWords('"records" must be a number')).toBe('"records" must be a number')
 })

@@ -56,11 +56,14 @@ interface Given {
   verdict?: true
 }
 
-const help = `
+/** What the user typed: this package's own command, or that of the package `tokenlane`. */
+export type CommandName = 'tokenlane-sandbox' | 'tokenlane sandbox'
+
+const helpOf = (name: CommandName): string => `
 Examples:
-  $ tokenlane-sandbox
-  $ tokenlane-sandbox --policy weblink=25/1s --lifetime 60s
-  $ tokenlane-sandbox --verdict -- node app.js
+  $ ${name}
+  $ ${name} --policy weblink=25/1s --lifetime 60s
+  $ ${name} --verdict -- node app.js
 
 A command after -- gets the sandbox's URLs and credentials as environment
 variables. The sandbox ends when the command ends, with the same exit status.
@@ -69,8 +72,9 @@ invalid options, and 127 means that the command cannot be started.`
 
 const collect = (value: string, before: string[] = []): string[] => [...before, value]
 
-function createProgram(): Command {
-  return new Command('tokenlane-sandbox')
+function createProgram(name: CommandName): Command {
+  const typed = name === 'tokenlane sandbox' ? name : '@tokenlane/sandbox'
+  return new Command(name)
     .description(
       'Two token issuers and two APIs on this machine: watch what your client does, break things, get a verdict.',
     )
@@ -102,7 +106,7 @@ function createProgram(): Command {
     .option('--scenario <file.json>', 'JSON file with a scenario: what happens to the service, and when')
     .option(
       '--env-file <file>',
-      'write the environment variables to a new file, and remove it at the end; with npx, type npx -- @tokenlane/sandbox. Load the file in a shell: set -a; . ./file; set +a (node --env-file comes too late for NODE_EXTRA_CA_CERTS)',
+      `write the environment variables to a new file, and remove it at the end; with npx, type npx -- ${typed}. Load the file in a shell: set -a; . ./file; set +a (node --env-file comes too late for NODE_EXTRA_CA_CERTS)`,
     )
     .option(
       '--report <file.md>',
@@ -110,17 +114,17 @@ function createProgram(): Command {
     )
     .option('--json', 'print one JSON object when ready, and the verdict as another one at the end')
     .option('--verdict', 'exit with status 1 instead of 0 if the verdict finds an error')
-    .addHelpText('after', help)
+    .addHelpText('after', helpOf(name))
     .helpOption('-h, --help', 'print this help')
     .exitOverride()
     .configureOutput({ writeOut: () => {}, writeErr: () => {} })
 }
 
-export function parseArguments(argv: readonly string[]): Parsed {
+export function parseArguments(argv: readonly string[], name: CommandName = 'tokenlane-sandbox'): Parsed {
   const border = argv.indexOf('--')
   const own = border === -1 ? argv : argv.slice(0, border)
   const command = border === -1 ? [] : argv.slice(border + 1)
-  const program = createProgram()
+  const program = createProgram(name)
   const problems: string[] = []
   if (own.includes('--help') || own.includes('-h')) return { kind: 'print', text: helpText(program) }
 
@@ -128,8 +132,7 @@ export function parseArguments(argv: readonly string[]): Parsed {
     const { operands, unknown } = program.parseOptions([...own])
     // what follows an unknown option may be its value
     for (const option of unknown) if (option.startsWith('-')) problems.push(unknownOption(option, program))
-    if (operands.length > 0)
-      problems.push(`Put a command after --: tokenlane-sandbox -- ${operands.join(' ')}`)
+    if (operands.length > 0) problems.push(`Put a command after --: ${name} -- ${operands.join(' ')}`)
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     problems.push(error.message.replace(/^error: /, ''))
@@ -162,7 +165,7 @@ function unknownOption(option: string, program: Command): string {
 /** Returns the parser's hint at the option that was probably meant, or an empty string if none is close. */
 function didYouMean(name: string): string {
   try {
-    createProgram().parse([name], { from: 'user' })
+    createProgram('tokenlane-sandbox').parse([name], { from: 'user' })
   } catch (error) {
     const [, nearest] = /\(Did you mean (?:one of )?([^)]+)\?\)/.exec((error as Error).message) ?? []
     if (nearest !== undefined) return ` (did you mean ${nearest}?)`
@@ -248,11 +251,11 @@ function objectIn(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Returns a problem of the sandbox's options in the words of the command: `--authentication general=`. */
+/** Returns a problem of the sandbox's options in the words of the command: `The text after --authentication general=`. */
 export function inOptionWords(problem: string): string {
   return Object.entries(ofIssuers).reduce(
     (text, [option, setting]) =>
-      text.replace(new RegExp(`^"issuers\\.(\\w+)\\.${setting}"`), `${flagOf(option)} $1=`),
+      text.replace(new RegExp(`^"issuers\\.(\\w+)\\.${setting}"`), `The text after ${flagOf(option)} $1=`),
     problem.replace(/^"(host|hostname)"/, '--$1'),
   )
 }
