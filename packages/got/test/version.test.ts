@@ -41,6 +41,26 @@ test.each(served)(
   },
 )
 
+test.each(served)(
+  'got 15 beside another copy: its errors are those of the copy that made the call',
+  async (version) => {
+    sandbox.control.slowIssuer('weblink', 600_000)
+    const tokens = createManager()
+    const client = version.extend({ prefixUrl: sandbox.weblinkUrl, retry: { limit: 0 } }, gotTokens(tokens))
+    const failure = (call: Promise<unknown>): Promise<Error> =>
+      call.then(
+        () => expect.fail(),
+        (error: Error) => error,
+      )
+    const late = await failure(client('records', { timeout: { request: 20 } }))
+    const refused = await failure(client('https://127.0.0.1:1/', { prefixUrl: '' }))
+    expect(late).toBeInstanceOf(refused.constructor)
+    expect(late).toMatchObject({ name: 'TimeoutError', code: 'ETIMEDOUT', event: 'request' })
+    sandbox.control.restoreIssuer()
+    await tokens.close({ timeout: 0 })
+  },
+)
+
 test('got 15 sends a form again after a 401, as it was, and only where no hook has replaced it', async () => {
   const tokens = createManager()
   const client = (got15 as unknown as Got).extend({ prefixUrl: sandbox.weblinkUrl }, gotTokens(tokens))
@@ -60,5 +80,5 @@ test('got 15 sends a form again after a 401, as it was, and only where no hook h
   expect(await replaced.json()).toMatchObject({ length: 5 })
   // within a second of the last renewal, a refused call is sent with the same token once more
   expect([2, 3]).toContain(calls())
-  await tokens.close()
+  await tokens.close({ timeout: 0 })
 })
