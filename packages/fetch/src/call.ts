@@ -11,8 +11,16 @@ import {
 
 type FetchArguments = ReturnType<OutgoingCall['next']>
 
+/** What a `fetch` takes that is declared once, or twice as with the types of Bun and Node together. */
+type InitOf<Fetch> = Fetch extends {
+  (input: never, init?: infer First): unknown
+  (input: never, init?: infer Last): unknown
+}
+  ? NonNullable<First> & NonNullable<Last>
+  : never
+
 /** What the runtime's `fetch` takes, undici's `dispatcher` for this call, and how Tokenlane treats it. */
-export type TokenlaneRequestInit = NonNullable<Parameters<typeof globalThis.fetch>[1]> & {
+export type TokenlaneRequestInit = InitOf<typeof globalThis.fetch> & {
   tokenlane?: CallOptions | undefined
   /** Node's `fetch` accepts it in addition to the Fetch standard's options. */
   dispatcher?: unknown
