@@ -80,6 +80,8 @@ export interface LimitsStatus {
   readonly pausedUntil?: string
 }
 
+/** For so many kinds of calls units are asked for; then those that wait no more are sorted out. */
+const mostAsked = 1_000
 /** How long other processes keep to a pace without hearing of another one. */
 const paceHolds = 86_400_000
 
@@ -98,6 +100,8 @@ export class Budget {
   readonly #claims: Claims
   readonly #inUse: InUse
   #watch: PolicyWatch
+  /** What the limiter was asked for, by the key of what the calls take. */
+  readonly #asked = new Map<string, Claim>()
   /** Why the shared budget fails, while it does. */
   failure: string | undefined
   #sent = 0
@@ -203,6 +207,7 @@ export class Budget {
     if (isShared && !this.#turns.mayTake(queue, couldUse)) return { cause: 'limit', ms: Infinity }
     const { trial } = this.#pauses
     const claim = this.#claims.of(demand, now, trial)
+    if (this.#asked.get(demand.key) !== claim) this.#asks(demand, claim)
     const permit = this.#limiter.take(claim, isShared ? this.#turns.wanted(Infinity) : couldUse)
     if (typeof permit === 'number') {
       const obstacle = this.#obstacle(queue, claim, permit, now)
@@ -280,9 +285,24 @@ export class Budget {
     this.#turns.serveSoon()
   }
 
-  /** No call of a queue waits any more. */
-  gaveUp(queue: BudgetQueue, demand: Demand = this.plain): void {
-    if (this.#turns.leave(queue)) this.#limiter.take(this.#claims.of(demand, performance.now()), 0)
+  /** No call of a queue waits any more, or only none that takes this. */
+  gaveUp(queue: BudgetQueue, demand?: Demand): void {
+    if (demand !== undefined) {
+      if (this.#queues.size === 1) this.#withdraw(demand.key)
+    } else if (this.#turns.leave(queue)) for (const key of this.#asked.keys()) this.#withdraw(key)
+  }
+
+  /** Other limits hold for the calls: what was asked for under the old ones would be granted, and used by nobody. */
+  #asks({ key }: Demand, claim: Claim): void {
+    if (this.#asked.get(key)?.key !== claim.key) this.#withdraw(key)
+    if (this.#asked.size >= mostAsked) for (const other of this.#asked.keys()) this.#withdraw(other)
+    this.#asked.set(key, claim)
+  }
+
+  #withdraw(key: string): void {
+    const claim = this.#asked.get(key)
+    this.#asked.delete(key)
+    if (claim !== undefined) this.#limiter.take(claim, 0)
   }
 
   status(): LimitsStatus {

@@ -346,7 +346,8 @@ export class ApiQueue implements BudgetQueue {
 
   /** Tells the budget if no call waits for it any more. */
   #noWaiters(demand?: Demand): void {
-    if (this.#calls.size === 0) this.#budget.gaveUp(this, demand)
+    if (this.#calls.size === 0) this.#budget.gaveUp(this)
+    else if (demand !== undefined && !this.#calls.have(demand)) this.#budget.gaveUp(this, demand)
   }
 
   /** Returns how many calls are queued, and in how many milliseconds the last is sent: later calls and pauses add to it. */

@@ -110,6 +110,11 @@ export class QueuedCalls {
     return ahead
   }
 
+  /** Whether some take this. */
+  have({ key }: Demand): boolean {
+    return this.#lanes.has(key)
+  }
+
   /** The lane of all calls, if they take the same. */
   get only(): Lane | undefined {
     if (this.#lanes.size !== 1) return undefined
