@@ -16,8 +16,8 @@ export function startOf20(seed: number, refuse?: () => Response | Error): Promis
 }
 
 /** 20 seconds of an endpoint of 5 requests a second: 40 tenants of one process. */
-export function startOf40Tenants(seed: number): Promise<LimitedEndpoint> {
-  const endpoint = new LimitedEndpoint(5)
+export function startOf40Tenants(seed: number, refuse?: () => Response | Error): Promise<LimitedEndpoint> {
+  const endpoint = new LimitedEndpoint(5, refuse)
   return play(seed, endpoint, 20, () => {
     const tenants = createTenants({
       options: (id) => optionsOf('https://auth.example.com/token', endpoint.fetch, id),
