@@ -17,5 +17,6 @@ export function ownOptions(options: SendOptions): SendOptions {
     priority === undefined &&
     resend === undefined &&
     cost === undefined
-  return isClean ? options : Object.assign(Object.create(null), options)
+  // with its getters: whether a stream can be sent again is known when it has ended
+  return isClean ? options : Object.create(null, Object.getOwnPropertyDescriptors(options))
 }
