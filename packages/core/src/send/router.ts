@@ -42,9 +42,13 @@ export class Router<T extends Pick<Api, 'baseUrl'>> {
     if (plainPath.test(href))
       for (const api of this.#apis)
         if (isBelow(api.baseUrl, href))
-          return this.#tokenEndpoints.has(href.slice(0, plainPath.lastIndex)) ? undefined : api
+          return this.#isTokenEndpoint(href, plainPath.lastIndex) ? undefined : api
     const url = typeof target === 'string' ? URL.parse(target) : target
     return url === null ? undefined : this.#matchParsed(url)
+  }
+
+  #isTokenEndpoint(href: string, endOfPath: number): boolean {
+    return this.#tokenEndpoints.size > 0 && this.#tokenEndpoints.has(href.slice(0, endOfPath))
   }
 
   #matchParsed(url: URL): T | undefined {
