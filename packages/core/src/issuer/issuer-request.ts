@@ -64,7 +64,7 @@ async function read({ status, headers, body: stream }: Response): Promise<Omit<I
     body += decoder.decode(chunk, { stream: true })
   }
   body += decoder.decode()
-  const date = readInstant(headers.get('date'))
+  const date = headers.get('date')
   const [type = ''] = (headers.get('content-type') ?? '').split(';')
   return {
     status,
@@ -74,7 +74,7 @@ async function read({ status, headers, body: stream }: Response): Promise<Omit<I
     // a date is compared with the issuer's own clock, since ours may be an hour off
     retryAfter: readRetryAfter(
       (name) => headers.get(name),
-      () => date ?? Date.now(),
+      () => readInstant(date) ?? Date.now(),
     ),
     date,
     location: headers.get('location'),

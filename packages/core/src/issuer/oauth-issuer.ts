@@ -1,6 +1,7 @@
 import type { AuthorizationServer } from 'oauth4webapi'
 import { isRefusal } from '../credentials/refused-client.ts'
 import { optional, text } from '../options/reader.ts'
+import { readInstant } from '../time/read-instant.ts'
 import { byMetadata } from './discovery.ts'
 import type { IssuerOptions } from './issuer-options.ts'
 import { oauthProofs } from './proofs.ts'
@@ -37,7 +38,7 @@ export function oauthIssuer(options: IssuerOptions): IssuerOptions {
 /** Returns how a server is asked, and again where its metadata or its clock shows why a token request failed. */
 function oauthAsking({ url, isDiscovered, option, assertionAudience }: TokenEndpoint): Asking {
   const discovering = isDiscovered ? byMetadata(url, option) : undefined
-  const clock: IssuerClock = { ahead: 0, date: undefined }
+  const clock: IssuerClock = { ahead: 0, date: null }
   return async (request, ask, proof) => {
     /** Asks once, and once more if a proof was refused whose times do not fit the issuer's clock (RFC 7523 §3). */
     const askBy = async (metadata: AuthorizationServer): Promise<IssuedToken> => {
@@ -61,9 +62,10 @@ const mostAhead = 86_400
 
 /** Takes over the time of the last response, and returns whether that changes what a proof says. */
 function learn(clock: IssuerClock): boolean {
-  if (clock.date === undefined) return false
+  const date = readInstant(clock.date)
+  if (date === undefined) return false
   // `Date` leaves out the milliseconds: on average that is half a second (RFC 9110 §5.6.7)
-  const ahead = Math.round((clock.date + 500 - Date.now()) / 1_000)
+  const ahead = Math.round((date + 500 - Date.now()) / 1_000)
   if (ahead === clock.ahead || Math.abs(ahead) > mostAhead) return false
   clock.ahead = ahead
   return true

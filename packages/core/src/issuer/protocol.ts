@@ -66,8 +66,8 @@ export interface IssuerResponse {
   /** The media type, empty where there is none. */
   readonly type: string
   readonly retryAfter: number | undefined
-  /** The `Date` of the response, in epoch milliseconds: the issuer's clock (RFC 9110 §6.6.1). */
-  readonly date: number | undefined
+  /** The `Date` of the response, as it came: the issuer's clock (RFC 9110 §6.6.1). */
+  readonly date: string | null
   /** Whether `WWW-Authenticate` asks for a bearer token (RFC 6750 §3), as an API does. */
   readonly isBearer: boolean
   /** The `Location` of a redirect, which is not followed. */
@@ -96,8 +96,8 @@ export interface AskedServer {
 export interface IssuerClock {
   /** How far it is ahead of this machine's, in whole seconds. */
   ahead: number
-  /** The `Date` of the last response, in epoch milliseconds. */
-  date: number | undefined
+  /** The `Date` of the last response, as it came. */
+  date: string | null
 }
 
 /** What the issuer gave: the token and its lifetime in milliseconds. */
@@ -160,7 +160,7 @@ export function protocolOf(options: object): IssuerProtocol {
 /** Returns the server of a token endpoint of which nothing else is known. */
 export function knownServer(url: URL): AskedServer {
   const metadata = { issuer: url.origin, token_endpoint: url.href }
-  return { url, metadata, audience: url.href, clock: { ahead: 0, date: undefined } }
+  return { url, metadata, audience: url.href, clock: { ahead: 0, date: null } }
 }
 
 /** Returns what a token depends on besides its client: no token is shared across a difference. */
