@@ -15,3 +15,9 @@ export class CannotLook extends Error {}
 
 /** Thrown for an argument that proves wrong after the command line was parsed. The message names it. */
 export class WrongUsage extends Error {}
+
+/** @throws WrongUsage if `url` is not an absolute HTTP or HTTPS URL. */
+export function mustBeAbsolute(url: string): void {
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    throw new WrongUsage('Pass an absolute URL, such as https://api.example.com/records')
+}

@@ -12,3 +12,8 @@ export function failureCode(error: unknown): string {
   const isOfRedis = /Reply|SimpleError/.test(error.constructor.name)
   return (isOfRedis && /^[A-Z]{2,}\b/.exec(error.message)?.[0]) || printable(error.name, 60)
 }
+
+/** Returns the reason in an error message: the text between `Cannot …: ` and the link `(see …)`. */
+export function reasonIn({ message }: { readonly message: string }): string {
+  return message.replace(/^Cannot [a-z ]+: /, '').replace(/ \(see [^)]*\)$/, '')
+}

@@ -1,19 +1,17 @@
-import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 
 import type { Source } from './application/application.ts'
 import { call, type CallCommandOptions } from './commands/call.ts'
-import { completionScript, shells } from './commands/completion.ts'
 import { doctor } from './commands/doctor.ts'
 import { init, type InitOptions } from './commands/init.ts'
 import { judge, type JudgeOptions } from './commands/judge.ts'
 import { token, tokenForms, type TokenOptions } from './commands/token.ts'
 import type { DoctorOptions } from './doctor/doctor.ts'
-import { exitStatus } from './exit-status.ts'
 import { hanging } from './hanging.ts'
 import { clientAuthentications } from './metadata/authorization-server.ts'
 import { questionsThrough } from './init/questions.ts'
 import { scenes } from './judge/scenes.ts'
-import { output, print } from './print.ts'
+import { output } from './print.ts'
 
 const help = `
 Examples:
@@ -135,15 +133,6 @@ export function createProgram(end: (status: number) => void): Command {
 
   // stands here for the help only: `runTokenlane` starts the sandbox, which parses its own arguments
   program.command('sandbox').description('start two issuers and two APIs on this machine; see sandbox --help')
-
-  program
-    .command('completion')
-    .description('print a shell completion script: eval "$(tokenlane completion bash)"')
-    .addArgument(new Argument('<shell>', 'which one').choices(shells))
-    .action((shell: (typeof shells)[number]) => {
-      print(completionScript(program, shell))
-      end(exitStatus.fine)
-    })
   return program
 }
 

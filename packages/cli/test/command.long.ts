@@ -1,5 +1,5 @@
 // Long: a process for each test.
-import { execFile, spawn, spawnSync } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -500,24 +500,6 @@ test('sandbox is the command of the sandbox', async () => {
   expect(status).toBe(0)
   expect(stdout).toMatch(/^Usage: tokenlane sandbox/)
   expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
-})
-
-test('bash completes commands, and the options of each', async () => {
-  const { stdout } = await tokenlane(['completion', 'bash'], {})
-  const complete = (...words: string[]): string => {
-    const line = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}`
-    const script = `${stdout}\n${line}\n_tokenlane\necho "\${COMPREPLY[*]}"`
-    return spawnSync('bash', ['-c', script], { encoding: 'utf8' }).stdout.trim()
-  }
-  expect(complete('tokenlane', 'do')).toBe('doctor')
-  expect(complete('tokenlane', 'token', '--sh')).toBe('--show')
-  expect(complete('tokenlane', 'doctor', '--se')).toBe('--secret-days')
-})
-
-test.each(['zsh', 'fish'])('there is a completion script for %s', async (shell) => {
-  const { status, stdout } = await tokenlane(['completion', shell], {})
-  expect(status).toBe(0)
-  expect(stdout).toContain('tokenlane')
 })
 
 describe.concurrent('the module of the guide does not wait for a Redis that it cannot use', () => {

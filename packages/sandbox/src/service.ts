@@ -1,7 +1,7 @@
 import { createApi, type Api } from './api/api.ts'
 import { resourceMetadata } from './api/resource-metadata.ts'
 import type { KnownToken } from './api/presented-token.ts'
-import { createRandom } from './faults/random.ts'
+import { createRandom } from './faults/latency.ts'
 import { createClientRegistration } from './issuer/client-registration.ts'
 import { createIssuer, type Issuer } from './issuer/issuer.ts'
 import { service } from './issuer/issuer-settings.ts'

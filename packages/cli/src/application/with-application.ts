@@ -1,9 +1,11 @@
-import { CannotLook } from '../exit-status.ts'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
 import type { Application, RefusedApplication, Source } from './application.ts'
-import { findModule } from './find-module.ts'
 import { guarded } from './guard.ts'
 import { loadApplication } from './load-application.ts'
 import { useTokenCache } from './token-cache.ts'
+import { CannotLook } from '../exit-status.ts'
 
 /**
  * Loads the application, passes it to `use`, and closes its token manager.
@@ -47,4 +49,14 @@ export async function withManager<T>(
     const messages = application.refused.map(({ message }) => message)
     throw new CannotLook([...messages, 'Run `tokenlane doctor` to find out why'].join('\n'))
   })
+}
+
+/** Where applications keep the module that exports their token manager, in this order. */
+const usualPlaces: readonly string[] = ['src', 'lib', 'app', '.', 'dist'].flatMap((folder) =>
+  ['ts', 'mts', 'js', 'mjs', 'cjs'].map((ending) => join(folder, `tokens.${ending}`)),
+)
+
+/** Returns the path of the application's module, relative to `folder`; `undefined` if it is not in a usual place. */
+function findModule(folder: string): string | undefined {
+  return usualPlaces.find((path) => existsSync(join(folder, path)))
 }

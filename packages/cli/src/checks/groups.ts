@@ -9,3 +9,8 @@ export function groupsBy<T>(items: readonly T[], keyOf: (item: T) => unknown): r
   }
   return [...groups.values()]
 }
+
+/** Returns names that commas separate with `and` before the last one. */
+export function listed(names: string): string {
+  return names.replace(/, (?=[^,]*$)/, ' and ')
+}

@@ -5,7 +5,7 @@ import type { TokenFacts, TokenFailure } from '../facts/token.ts'
 import { refusedFix, unsentFix } from './assertion.ts'
 import { isCertificateRefused, refusedCertificateFix } from './client-certificate.ts'
 import { inWords } from './clock.ts'
-import { listed } from './listed.ts'
+import { listed } from './groups.ts'
 
 /** An issuer without a token, and what the configuration says of it. */
 export interface Failed {

@@ -5,12 +5,11 @@ import { describeEvent, isTokenlaneError, type TokenManager } from '@tokenlane/c
 import { printable } from '@tokenlane/core/adapter'
 import { createFetch } from '@tokenlane/fetch'
 
-import { mustBeAbsolute } from '../absolute-url.ts'
+import { mustBeAbsolute, exitStatus } from '../exit-status.ts'
 import type { Source } from '../application/application.ts'
 import { missingText } from '../application/from-environment.ts'
 import { withManager } from '../application/with-application.ts'
 import { failureCode } from '../failure-code.ts'
-import { exitStatus } from '../exit-status.ts'
 import { columnsOf, hanging } from '../hanging.ts'
 import { output } from '../print.ts'
 import { NoResponse, withTimeLimit } from './time-limit.ts'

@@ -1,6 +1,6 @@
 import type { TokenlaneEvent } from '@tokenlane/core'
 
-import { mustBeAbsolute } from '../absolute-url.ts'
+import { mustBeAbsolute } from '../exit-status.ts'
 import type { Application, RefusedApplication, Source } from '../application/application.ts'
 import { handedOver } from '../application/own-process.ts'
 import { withApplication } from '../application/with-application.ts'

@@ -1,6 +1,6 @@
 import type { Application } from '../application/application.ts'
-import { lookThroughFetch } from './own-fetch.ts'
 import { lookAtServer, type ServerFacts } from './server.ts'
+import { failureCode } from '../failure-code.ts'
 
 /**
  * Looks at every origin of the issuers and the APIs and returns what it saw.
@@ -36,4 +36,39 @@ function byOrigin(urls: readonly (readonly [url: string, role: string])[]): Read
     roles.set(origin, [...(roles.get(origin) ?? []), role])
   }
   return roles
+}
+
+/** How long a server may take, in milliseconds. */
+const longest = 5_000
+
+/**
+ * Returns whether an issuer can be reached through the `fetch` that the application's token requests use, and whether
+ * it can be reached directly. The `fetch` sends a HEAD request for `/` without credentials.
+ */
+async function lookThroughFetch(
+  origin: string,
+  roles: readonly string[],
+  fetch: typeof globalThis.fetch,
+): Promise<ServerFacts> {
+  const [own, direct] = await Promise.all([reach(origin, fetch), lookAtServer(origin, roles, false)])
+  const directly = direct.failure ?? direct.certificateFailure
+  return { origin, roles, ...own, throughFetch: { ...(directly && { directly }) } }
+}
+
+async function reach(
+  origin: string,
+  fetch: typeof globalThis.fetch,
+): Promise<Pick<ServerFacts, 'failure' | 'clockOffset'>> {
+  try {
+    const { headers, body } = await fetch(new URL('/', origin).href, {
+      method: 'HEAD',
+      redirect: 'manual',
+      signal: AbortSignal.timeout(longest),
+    })
+    await body?.cancel()
+    const date = Date.parse(headers.get('date') ?? '')
+    return Number.isNaN(date) ? {} : { clockOffset: Date.now() - date }
+  } catch (error) {
+    return { failure: failureCode(error) }
+  }
 }

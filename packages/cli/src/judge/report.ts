@@ -3,8 +3,7 @@ import { styleText } from 'node:util'
 import { printable } from '@tokenlane/core/adapter'
 
 import { columnsOf, hanging } from '../hanging.ts'
-import type { Exam } from './exam.ts'
-import type { Grade } from './grade.ts'
+import type { Exam, Grade } from './exam.ts'
 import type { SceneFinding, SceneReport } from './play-scene.ts'
 
 /** The stream that gets the text. `styleText` adds colours only if it is a terminal that supports them. */

@@ -2,28 +2,26 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 
 import type { Fault } from '../faults/failure.ts'
 import { createFaultSlot, type FaultSlot } from '../faults/fault.ts'
-import { pause, sample, type DelayRange, type Latency } from '../faults/latency.ts'
-import type { Random } from '../faults/random.ts'
+import { pause, sample, type DelayRange, type Latency, type Random } from '../faults/latency.ts'
 import type { Outcome } from '../journal/entry.ts'
 import type { Realm } from '../realm.ts'
-import { problem, send, type Answer } from '../server/answer.ts'
-import { cutInBody } from '../server/cut.ts'
+import { problem, send, type Answer, cutInBody } from '../server/answer.ts'
 import type { ServerClock } from '../server/server-clock.ts'
-import { bearerToken, refuseToken } from './bearer.ts'
+import { bearerToken, refuseToken, judgeToken, type KnownToken } from './presented-token.ts'
 import { CallCounts, type ApiCounts } from './call-counts.ts'
-import { echoEndpoint } from './endpoints/echo.ts'
-import type { Endpoint } from './endpoints/endpoint.ts'
-import { outsideAnswer } from './endpoints/outside.ts'
-import { recordsEndpoint } from './endpoints/records.ts'
-import { redirectEndpoint } from './endpoints/redirect.ts'
-import { slowEndpoint } from './endpoints/slow.ts'
-import { statusEndpoint } from './endpoints/status.ts'
+import {
+  echoEndpoint,
+  type Endpoint,
+  outsideAnswer,
+  recordsEndpoint,
+  redirectEndpoint,
+  slowEndpoint,
+  statusEndpoint,
+} from './endpoints.ts'
 import { resourceMetadataPath, type ResourceMetadata } from './resource-metadata.ts'
 import { overTheLimit, tooManyCalls } from './over-limit.ts'
-import { judgeToken, type KnownToken } from './presented-token.ts'
 import { rateHeaders } from './rate-headers.ts'
-import { createStrictRate, type StrictRatePolicy } from './strict-rate.ts'
-import type { WindowUsage } from './window-usage.ts'
+import { createStrictRate, type StrictRatePolicy, type WindowUsage } from './strict-rate.ts'
 
 export interface ApiOptions {
   realm: Realm

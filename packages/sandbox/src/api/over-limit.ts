@@ -3,8 +3,7 @@ import type { OutgoingHttpHeaders } from 'node:http'
 import { count, inSeconds } from '../in-words.ts'
 import { problem, type Answer } from '../server/answer.ts'
 import type { ServerClock } from '../server/server-clock.ts'
-import type { StrictRatePolicy } from './strict-rate.ts'
-import type { WindowUsage } from './window-usage.ts'
+import type { StrictRatePolicy, WindowUsage } from './strict-rate.ts'
 
 /** Returns in words by how much a call was over the limit. */
 export function overTheLimit(usage: readonly WindowUsage[]): string {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { rateHeaders } from './rate-headers.ts'
-import type { WindowUsage } from './window-usage.ts'
+import type { WindowUsage } from './strict-rate.ts'
 
 const second: WindowUsage = { quota: 25, window: 1_000, used: 5, wait: 0, reset: 400 }
 const minute: WindowUsage = { quota: 100, window: 60_000, used: 98, wait: 0, reset: 59_001 }

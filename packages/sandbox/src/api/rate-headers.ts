@@ -1,4 +1,4 @@
-import type { WindowUsage } from './window-usage.ts'
+import type { WindowUsage } from './strict-rate.ts'
 
 /**
  * Headers in which an API states its rate limits:

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { createStrictRate } from './strict-rate.ts'
-import type { RateLimit } from './window-usage.ts'
+import { createStrictRate, type RateLimit } from './strict-rate.ts'
 
 /** Lets calls arrive at these moments and returns the wait of each; `undefined` for an allowed call. */
 function arrivals(limits: RateLimit[], moments: number[]): (number | undefined)[] {

@@ -1,4 +1,4 @@
-import { entryLine } from '../journal/entry-line.ts'
+import { entryLine } from '../journal/entry.ts'
 import type { SandboxControl } from '../control/sandbox-control.ts'
 import { severities } from '../verdict/rule.ts'
 import type { Finding } from '../verdict/verdict.ts'

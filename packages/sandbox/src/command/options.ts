@@ -1,7 +1,6 @@
 import { Command, CommanderError } from 'commander'
 
-import type { StrictRatePolicy } from '../api/strict-rate.ts'
-import type { RateLimit } from '../api/window-usage.ts'
+import type { StrictRatePolicy, RateLimit } from '../api/strict-rate.ts'
 import { durationForm, parseDuration } from '../duration.ts'
 import { realms, type Realm } from '../realm.ts'
 import type { IssuerSettings } from '../issuer/issuer-settings.ts'

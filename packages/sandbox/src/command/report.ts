@@ -1,7 +1,6 @@
 import type { SandboxControl } from '../control/sandbox-control.ts'
 import type { IssuerState } from '../control/state.ts'
-import type { JournalEntry } from '../journal/entry.ts'
-import { entryLine } from '../journal/entry-line.ts'
+import { type JournalEntry, entryLine } from '../journal/entry.ts'
 import { quoted } from '../quoted.ts'
 import type { Sandbox } from '../start-sandbox.ts'
 import { severities } from '../verdict/rule.ts'

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { callApi, requestToken, tokenOf } from '../../test/client.ts'
 import { startSandbox, type Sandbox } from '../start-sandbox.ts'
 import { definitions } from './definitions.ts'
-import { pathOf } from './named-arguments.ts'
+import { pathOf } from './arguments.ts'
 import { problemDetails } from './problem-details.ts'
 
 let sandbox: Sandbox

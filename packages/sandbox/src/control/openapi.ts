@@ -2,7 +2,7 @@ import { toJsonSchema } from '@valibot/to-json-schema'
 
 import { definitions, type ControlName, type Definition, type Parameter } from './definitions.ts'
 import { durationForm, times } from '../duration.ts'
-import { pathOf } from './named-arguments.ts'
+import { pathOf } from './arguments.ts'
 
 type Json = Record<string, unknown>
 

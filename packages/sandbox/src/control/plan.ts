@@ -1,11 +1,9 @@
 import { WrongValueError } from '../allowed.ts'
-import type { problemsOf } from './checked.ts'
+import { type problemsOf, namedArguments } from './arguments.ts'
 import type { SandboxControl } from './sandbox-control.ts'
 import { definitions, type ControlName } from './definitions.ts'
-import { namedArguments } from './named-arguments.ts'
 import { parseDuration } from '../duration.ts'
-import type { Happening } from '../scenario/player.ts'
-import type { Scenario, ScenarioStep } from '../scenario/scenario.ts'
+import type { Happening, Scenario, ScenarioStep } from '../scenario/scenario.ts'
 
 /** Control functions that a step may call: all that change something, except those for scenarios. */
 const actions = (Object.keys(definitions) as ControlName[]).filter(

@@ -1,7 +1,6 @@
 import type { Api } from '../api/api.ts'
 import type { ApiCounts } from '../api/call-counts.ts'
-import type { StrictRatePolicy } from '../api/strict-rate.ts'
-import type { WindowUsage } from '../api/window-usage.ts'
+import type { StrictRatePolicy, WindowUsage } from '../api/strict-rate.ts'
 import type { Fault } from '../faults/failure.ts'
 import type { FaultSlot } from '../faults/fault.ts'
 import type { Latency } from '../faults/latency.ts'

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 
 import { createFaultSlot, type FaultSlot } from './fault.ts'
-import { createRandom } from './random.ts'
+import { createRandom } from './latency.ts'
 
 let at: number
 let slot: FaultSlot<string>

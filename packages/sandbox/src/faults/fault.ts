@@ -1,5 +1,5 @@
 import { milliseconds, number, optional, wholeNumber, type Allowed } from '../allowed.ts'
-import type { Random } from './random.ts'
+import type { Random } from './latency.ts'
 
 /** How long a fault lasts, and which requests meet it. Without a bound, it lasts until control restores the server. */
 export interface FaultSpan {

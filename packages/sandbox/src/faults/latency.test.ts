@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { check } from '../allowed.ts'
-import { latency, sample, type Latency } from './latency.ts'
-import { createRandom } from './random.ts'
+import { latency, sample, type Latency, createRandom } from './latency.ts'
 
 function sorted(of: Latency, times: number): number[] {
   const random = createRandom(1)

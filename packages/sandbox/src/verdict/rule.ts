@@ -66,3 +66,6 @@ export function severities(findings: readonly { severity: Severity }[]): string 
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`
 }
+
+/** How long after a response a client may still send requests that it had prepared before, in milliseconds. */
+export const timeToReact = 500

@@ -1,6 +1,5 @@
 import type { LedgerEntry, SeenRequest } from '../journal/entry.ts'
-import type { Broken } from './rule.ts'
-import { timeToReact } from './time-to-react.ts'
+import { type Broken, timeToReact } from './rule.ts'
 
 /** Two tokens of which the second was not needed, if one program got both. */
 export interface TokenPair extends Broken {

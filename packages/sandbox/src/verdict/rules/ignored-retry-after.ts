@@ -1,5 +1,4 @@
-import { plural, type Rule } from '../rule.ts'
-import { timeToReact } from '../time-to-react.ts'
+import { plural, type Rule, timeToReact } from '../rule.ts'
 
 /** By how much a timer of a client may fire early, in milliseconds. */
 const tolerance = 50

@@ -1,6 +1,5 @@
 import { BoundedMap } from '../bounded-map.ts'
-import { plural, type Rule } from '../rule.ts'
-import { timeToReact } from '../time-to-react.ts'
+import { plural, type Rule, timeToReact } from '../rule.ts'
 
 const rememberedTokens = 1_000
 const rememberedConnections = 1_000

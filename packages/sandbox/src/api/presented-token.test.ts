@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { refuseToken } from './bearer.ts'
+import { refuseToken } from './presented-token.ts'
 import type { TokenState } from '../issuer/token-ledger.ts'
 
 const states: Record<string, TokenState> = { good: 'live', old: 'expired', taken: 'revoked' }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { gradeOf } from './grade.ts'
+import { gradeOf } from './exam.ts'
 import type { SceneReport } from './play-scene.ts'
 
 const finding = { rule: 'r', message: '', fix: '', evidence: [], count: 1 }
