@@ -19,6 +19,7 @@ const limits = fc.record({
   quota: fc.integer({ min: 5, max: 60 }),
   window: fc.oneof(fc.integer({ min: 500, max: 20_000 }), fc.constantFrom('second', 'minute', 'hour')),
   match: fc.constantFrom(...matches),
+  isNamed: fc.boolean(),
 })
 
 /** The rule of a server that enforces a limit: one that slides also where the policy names a window of the calendar, if it is the stricter. */
@@ -60,7 +61,10 @@ test(
             path,
             cost,
           }))
-          const policy: RatePolicy = { limits: all, spread }
+          const named = all.map(({ isNamed, ...limit }, index) =>
+            isNamed ? Object.assign(limit, { name: `limit ${index}` }) : limit,
+          )
+          const policy: RatePolicy = { limits: named, spread }
           const { over, lost } = await callStrictly(policy, {
             rules: policy.limits.map((limit) => ruleOf(limit, costOf)),
             call: (index) => {
