@@ -21,5 +21,5 @@ test('the example runs as it stands', async ({ signal }) => {
 
 test('every function of control is explained', async () => {
   await using sandbox = await startSandbox()
-  for (const name of Object.keys(sandbox.control)) expect(reference).toContain(`| \`${name}(`)
+  for (const name of Object.keys(sandbox.control)) expect(reference).toContain(`- \`${name}(`)
 })
