@@ -27,8 +27,8 @@ const pauseLook = 1_000
 /** How long before Redis grants units again shares end, in milliseconds: it grants ahead, and must know of all that was sent. */
 const unreported = 500
 const mostWants = 100
-/** For how long a process that would need a new connection lets others go first, in milliseconds. */
-const patience = 5 * defaultGrace
+/** A process that would need a new connection lets others go first for about as long as its set-up may keep a unit used. */
+const patience = 5
 /** The longest that a word holds, in milliseconds. */
 const forGood = 1e12
 
@@ -280,7 +280,7 @@ export class FleetLimiter implements RateLimiter {
   #askAtOf({ claim, wanted, isQueued, askAt }: Want): number {
     const { count } = this.#units.inHand(claim.key)
     if (wanted <= count) return Infinity
-    return askAt + (isQueued && this.#units.warm(count) <= 0 ? patience : 0)
+    return askAt + (isQueued && this.#units.warm(count) <= 0 ? patience * this.#units.arrivals.bound : 0)
   }
 
   /** Sends a request that says everything that happens in this turn of the event loop. */

@@ -1,11 +1,11 @@
 import type { RedisClient } from '../../src/index.ts'
 import { SimulatedFleet } from './simulated-fleet.ts'
 
-const runs = 4
+const runs = 2
 /** How long a run lasts after its first four minutes, in seconds: 50 processes learn for as long. */
 const each = 600
 
-/** What an API with 25 calls a second gives a fleet that learns: the mean of four runs of ten minutes, by four seeds. */
+/** What an API with 25 calls a second gives a fleet that learns: the mean of two runs of ten minutes, by two seeds. */
 export async function wholeQuota(options: {
   readonly redis: RedisClient
   readonly size: number

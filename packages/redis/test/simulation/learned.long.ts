@@ -1,0 +1,41 @@
+// Long: fleets that learn, in hours of simulated time.
+import { describe, expect, test } from 'vitest'
+import { useRedis } from '../support/use-redis.ts'
+import { wholeQuota } from './whole-quota.ts'
+
+const redis = useRedis()
+const timeout = 120_000
+
+const normal = (random: () => number): number =>
+  Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
+const uneven = '100 to 3,000 ms'
+const answerTimes: Record<string, (random: () => number) => number> = {
+  '1 ms': () => 1,
+  '300 ms': () => 300,
+  '2 s': () => 2_000,
+  'lognormal, 300 ms': (random) => 300 * Math.exp(0.5 * normal(random)),
+  [uneven]: (random) => 100 + 2_900 * random(),
+}
+
+/** One process alone has 0.87 of the quota where answers are the most uneven; of 50, each sets connections up for itself. */
+const shareFar = (size: number, kind: string): number => (size === 50 && kind === uneven ? 0.81 : 0.85)
+
+describe('learned', () => {
+  const kinds = Object.keys(answerTimes)
+  test.each(
+    [8, 50].flatMap((size) =>
+      kinds.flatMap((kind) => [
+        [size, kind, [5, 15], 0.97, 0.3] as const,
+        [size, kind, [0, 200], shareFar(size, kind), 1.5] as const,
+      ]),
+    ),
+  )(
+    '%d processes, answers in %s on a network of %j ms each way: at least %d of the quota, at most %d of 1,000 calls refused',
+    { timeout },
+    async (size, kind, network, share, refused) => {
+      const figures = await wholeQuota({ redis: redis.client, size, network, answerTime: answerTimes[kind]! })
+      expect(figures.share).toBeGreaterThan(share)
+      expect(figures.refused).toBeLessThan(refused)
+    },
+  )
+})
