@@ -17,7 +17,7 @@ const kinds = [
   'reference/index.html',
   'reference/@tokenlane/core.html',
   'examples/express.html',
-  'benchmarks.html',
+  'compare.html',
   '404.html',
 ]
 const pages = word === '' ? kinds : globSync('**/*.html', { cwd: dist }).filter((path) => path.includes(word))

@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs'
 import footnote from 'markdown-it-footnote'
 import { defineConfig } from 'vitepress'
 import { frames } from '../frames.ts'
-import { release, repositoryUrl } from '../home.ts'
+import { repositoryUrl } from '../home.ts'
 import { firstSentence } from '../llms.ts'
 import { diagrams } from '../mermaid.ts'
+import { weightOf } from '../questions.ts'
 import { sidebar } from '../sidebar.ts'
 import { slugOf } from '../slug.ts'
 
@@ -51,14 +52,13 @@ export default defineConfig({
     search: {
       provider: 'local',
       options: {
-        // of the API reference only the names: its words would crowd out the pages that explain something
-        _render: (text, env, md) =>
-          md.render(
-            (env.relativePath ?? '').startsWith('reference/')
-              ? (text.match(/^#{1,3} .+$/gm) ?? []).join('\n\n')
-              : text,
-            env,
-          ),
+        miniSearch: { searchOptions: { boostDocument: weightOf } },
+        // of the API reference only one result for each entry point, with its names
+        _render: (text, env, md) => {
+          if (!(env.relativePath ?? '').startsWith('reference/')) return md.render(text, env)
+          const [title = '', ...names] = text.match(/^#{1,3} .+$/gm) ?? []
+          return md.render(`${title}\n\n${names.join(' ').replaceAll('#', '')}`, env)
+        },
       },
     },
     nav: [
@@ -67,7 +67,7 @@ export default defineConfig({
       { text: 'Compare', link: '/compare' },
       { text: 'API', link: '/reference/', activeMatch: '/reference/' },
       { text: 'Troubleshoot', link: '/guide/troubleshoot' },
-      { text: release, link: '/changelog' },
+      { text: 'Changelog', link: '/changelog' },
     ],
     ...(repositoryUrl !== undefined && { socialLinks: [{ icon: 'github', link: repositoryUrl }] }),
     sidebar: sidebar(),
