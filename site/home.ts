@@ -13,7 +13,7 @@ const { version, repository } = JSON.parse(
 ) as Manifest
 
 /** What a reader may install: a version that npm has is above 0.0.0. */
-export const release: string = version === '0.0.0' ? 'not on npm yet' : `v${version}`
+const release: string = version === '0.0.0' ? 'not on npm yet' : `v${version}`
 
 /** Where the source is, for people; `undefined` until the manifests name it. */
 export const repositoryUrl: string | undefined = repository?.url.replace(/^git\+|\.git$/g, '')
