@@ -29,6 +29,9 @@ const unreported = 500
 const mostWants = 100
 /** A process that would need a new connection lets others go first for about as long as its set-up may keep a unit used. */
 const patience = 5
+/** How long a process waits before it looks where others may give a part of their units back: this part of a span, and at least so many milliseconds. */
+const lookOfSpan = 1 / 20
+const leastLook = 100
 /** The longest that a word holds, in milliseconds. */
 const forGood = 1e12
 
@@ -88,6 +91,8 @@ export class FleetLimiter implements RateLimiter {
   /** For how long a unit of any claim so far may count. */
   #lifetime = 0
   #isGathering = false
+  /** Whether calls have turned out to cost less than they took. */
+  #isGivingBack = false
   #pausedUntil = Number.NEGATIVE_INFINITY
   #sharesUntil = Number.NEGATIVE_INFINITY
   /** When this process last asked because a connection was refused: one node of a Cluster may be gone for long. */
@@ -243,7 +248,9 @@ export class FleetLimiter implements RateLimiter {
       answered: (response) =>
         heard(() => {
           permit.answered(response)
-          if (response.cost < cost) this.#askSoon()
+          if (response.cost >= cost) return
+          this.#isGivingBack = true
+          this.#askSoon()
         }),
       ended: () => heard(() => permit.ended()),
       cancel: () => heard(() => permit.cancel()),
@@ -363,7 +370,7 @@ export class FleetLimiter implements RateLimiter {
       want.soonestAt = now + soonest
       want.isQueued = wanted > grants.length
       want.askAt = want.isQueued
-        ? now + Math.min(wait, want.counted.longestWait(now))
+        ? now + Math.min(wait, want.counted.longestWait(now), this.#giveBackLook(want.counted))
         : Number.NEGATIVE_INFINITY
       this.#units.grant(
         { ...want.claim, cost },
@@ -375,6 +382,11 @@ export class FleetLimiter implements RateLimiter {
     }
     this.#api.unitsAvailable()
     this.#plan()
+  }
+
+  /** Returns how soon units may be free that another process gives back. */
+  #giveBackLook({ shortestSpan }: CountedClaim): number {
+    return this.#isGivingBack ? Math.max(leastLook, shortestSpan * lookOfSpan) : Infinity
   }
 
   /** By how much sooner than requests of other processes those of this one may arrive, in milliseconds. */
