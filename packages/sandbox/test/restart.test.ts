@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,9 @@ vi.setConfig({ testTimeout: 60_000 })
 const found = (sandbox: Sandbox): string[] => sandbox.control.verdict().findings.map(({ rule }) => rule)
 
 async function start(): Promise<Sandbox> {
-  const sandbox = await startSandbox({ caFile: join(mkdtempSync(join(tmpdir(), 'restart-')), 'ca.pem') })
+  const folder = mkdtempSync(join(tmpdir(), 'restart-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const sandbox = await startSandbox({ caFile: join(folder, 'ca.pem') })
   onTestFinished(() => sandbox.close())
   return sandbox
 }
