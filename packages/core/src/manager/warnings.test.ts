@@ -1,11 +1,16 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { fakeService } from '../../test/fake-issuer.ts'
 import { answer, apiOf } from '../../test/one-api.ts'
-import { createTokenManager, type TokenManager } from '../index.ts'
+import type { TokenManager } from '../index.ts'
 
 let warned: { text: string; code: string }[] = []
-beforeEach(() => {
+let createTokenManager: typeof import('../index.ts').createTokenManager
+let fakeService: typeof import('../../test/fake-issuer.ts').fakeService
+beforeEach(async () => {
   warned = []
+  // other files of this process have said much, and a process says no more than so much
+  vi.resetModules()
+  ;({ createTokenManager } = await import('../index.ts'))
+  ;({ fakeService } = await import('../../test/fake-issuer.ts'))
   vi.spyOn(process, 'emitWarning').mockImplementation(((text: string, { code }: { code: string }) => {
     warned.push({ text, code })
   }) as never)
