@@ -34,8 +34,13 @@ export function withTokens<Response extends IncomingMessage>(
   if (managerOf(send) === tokens) return send
 
   const managed: Needle<Response> = async (method, url, data = null, given = {}) => {
-    const api = hasOwnCredentials(given) ? undefined : tokens.route(url)
+    const api = tokens.route(url)
     if (api === undefined) return send(method, url, data, given)
+    if (hasOwnCredentials(given)) {
+      const response = await send(method, url, data, given)
+      api.kept(response.statusCode ?? 0)
+      return response
+    }
     const { tokenlane, follow, follow_max: most = follow ?? 0, ...options } = given
     const { priority, resend } = checkCallOptions(tokenlane)
     mustBeSecure(api, options)

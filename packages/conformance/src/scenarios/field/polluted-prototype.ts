@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 
 import type { ScenarioGroup } from '../../scenario.ts'
 
-const prototype = Object.prototype as { tokenlane?: unknown; resend?: unknown }
+const prototype = Object.prototype as { resend?: unknown; cost?: unknown }
 
 export const pollutedPrototype: ScenarioGroup = {
   subject: 'Options that other code has put on every object',
@@ -12,13 +12,13 @@ export const pollutedPrototype: ScenarioGroup = {
       async run(stage) {
         const { tokens, client } = stage.open()
         await stage.revoke(tokens)
-        Object.assign(prototype, { tokenlane: { resend: false, cost: -1 }, resend: false })
+        // `tokenlane` itself would end every call of axios 1.7 to 1.12, with tokens or without
+        Object.assign(prototype, { resend: false, cost: -1 })
         try {
-          // not from there
-          expect(await client.status({ url: 'records', tokenlane: undefined })).toBe(200)
+          expect(await client.status({ url: 'records', tokenlane: {} })).toBe(200)
         } finally {
-          delete prototype.tokenlane
           delete prototype.resend
+          delete prototype.cost
         }
         expect([stage.calls(), stage.tokenRequests()]).toEqual([2, 1])
       },
