@@ -81,6 +81,14 @@ test('a 401 to an `Authorization` of the caller is one warning', () => {
   ])
 })
 
+test('many failures do not keep a warning of another kind from being printed', async () => {
+  for (let host = 0; host < 101; host += 1)
+    await expect(managed(`${host}.example.com`).getToken('general')).rejects.toThrow('ENOTFOUND')
+  expect(warned).toHaveLength(100)
+  apiOf(fakeService({}, { observe: undefined }).tokens).kept(401)
+  expect(warned.at(-1)).toMatchObject({ code: 'TOKENLANE_AUTHORIZATION_KEPT' })
+})
+
 test('an observer takes the place of the warnings', async () => {
   const tokens = managed('three.example.com', () => {})
   await expect(tokens.getToken('general')).rejects.toThrow('ENOTFOUND')

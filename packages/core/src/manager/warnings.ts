@@ -2,8 +2,8 @@ import type { TokenlaneEvent } from '../events.ts'
 import { printable } from '../foreign-text.ts'
 import { describeEvent } from '../log-observer.ts'
 
-/** What was printed: the managers of many tenants have the same to say. */
-const said = new Set<string>()
+/** What was printed, by its code: the managers of many tenants have the same to say. */
+const said = new Map<string, Set<string>>()
 const most = 100
 
 /**
@@ -12,17 +12,17 @@ const most = 100
  */
 export function warn(event: TokenlaneEvent): void {
   const subject = subjectOf(event)
-  if (subject === undefined || said.has(subject) || said.size >= most) return
-  said.add(subject)
   const code = `TOKENLANE_${event.type.replace('.', '_').toUpperCase()}`
+  const subjects = said.get(code) ?? new Set()
+  if (subject === undefined || subjects.has(subject) || subjects.size >= most) return
+  said.set(code, subjects.add(subject))
   globalThis.process?.emitWarning?.(printable(describeEvent(event), 500), { type: 'TokenlaneWarning', code })
 }
 
 /** Returns what an event is about that is most likely a mistake, or a failure that calls wait for in silence. */
 function subjectOf(event: TokenlaneEvent): string | undefined {
   if (event.type === 'route.missed') return event.by && event.origin
-  if (event.type === 'policy.missing') return `429 ${event.api}`
-  if (event.type === 'authorization.kept') return `401 ${event.api}`
+  if (event.type === 'policy.missing' || event.type === 'authorization.kept') return event.api
   if (event.type === 'scope.narrowed') return `${event.issuer} ${event.missing.join(' ')}`
   if (event.type === 'renewal.failed' && !event.tokenStillValid) return event.reason
   return undefined
