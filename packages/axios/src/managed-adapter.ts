@@ -102,5 +102,6 @@ async function noting(api: Api, call: Promise<AxiosResponse>): Promise<AxiosResp
 }
 
 function hasOwnCredentials({ headers, auth }: Config): boolean {
-  return Boolean(auth) || headers.has('Authorization')
+  // an empty one, as generated clients set it, is none
+  return Boolean(auth) || (headers.has('Authorization') && String(headers.get('Authorization')).trim() !== '')
 }

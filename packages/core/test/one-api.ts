@@ -16,10 +16,10 @@ export function answer<T>(status: number, result: T, more: Partial<Exchange<T>> 
 
 /** Lets time pass for as long as the call waits for something. */
 export async function inTime<T>(call: Promise<T>): Promise<T> {
-  let isOver = false
-  const over = (): void => void (isOver = true)
+  const wait = { isOver: false }
+  const over = (): void => void (wait.isOver = true)
   call.then(over, over)
   await vi.advanceTimersByTimeAsync(0)
-  while (!isOver && vi.getTimerCount() > 0) await vi.advanceTimersToNextTimerAsync()
+  while (!wait.isOver && vi.getTimerCount() > 0) await vi.advanceTimersToNextTimerAsync()
   return call
 }

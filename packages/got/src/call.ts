@@ -223,7 +223,7 @@ export class Call {
       // with a `cache`, got has its options in the place of the URL
       const { headers } = (typeof native === 'function' ? url : native) as { headers: NativeHeaders }
       const isElsewhere = url.href !== href && this.#tokens.route(url.href) !== api
-      if (!isElsewhere && headers['authorization'] === undefined) {
+      if (!isElsewhere && !headers['authorization']) {
         headers['authorization'] = pass.authorization
         if (this.#state.name === 'ready')
           this.#state = { name: 'handed', pass, headers, hooks: options.hooks }

@@ -39,7 +39,8 @@ function hasOwnToken(headers: NormalizedOptions['headers']): boolean {
   const { authorization } = headers
   // before 16.1, got hands over the headers of its own options
   if (authorization === redacted) delete headers['authorization']
-  return authorization !== undefined && authorization !== redacted
+  // an empty one, as generated clients set it, is none
+  return authorization !== undefined && authorization !== redacted && String(authorization).trim() !== ''
 }
 
 /** Takes the place of a token that was sent: a cache has to see that there was one. */

@@ -147,7 +147,8 @@ export class Call {
 }
 
 function hasOwnAuthorization({ headers }: Request): boolean {
-  return headers.has('authorization')
+  // an empty one, as generated clients set it, is none
+  return Boolean(headers.get('authorization'))
 }
 
 /** ky's own, in milliseconds. */

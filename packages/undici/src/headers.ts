@@ -14,21 +14,35 @@ export function copyOf(headers: Headers): Headers {
     : (new Set(pairs) as Headers)
 }
 
-/** Whether a copy holds an `Authorization` of the caller's own. undici leaves out what is undefined. */
+/**
+ * Whether a copy holds an `Authorization` of the caller's own. undici leaves out what is undefined; an empty one, as
+ * generated clients set it, is none.
+ */
 export function hasAuthorization(copy: Headers): boolean {
   if (typeof copy !== 'object' || copy === null) return false
-  return entriesOf(copy).some(
-    ([name, value]) => value !== undefined && String(name).toLowerCase() === 'authorization',
-  )
+  return entriesOf(copy).some(([name, value]) => isAuthorization(name) && !isEmpty(value))
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'string' ? value.trim() === '' : value === undefined
+}
+
+function isAuthorization(name: unknown): boolean {
+  return String(name).toLowerCase() === 'authorization'
 }
 
 /** Returns the headers with the token, so that only the request that is sent has it. */
 export function withToken(copy: Headers, authorization: string): Headers {
   if (copy === undefined || copy === null) return { authorization }
   if (typeof copy !== 'object' || copy instanceof Set) return copy
-  return Array.isArray(copy)
-    ? [...(copy as unknown[]), 'authorization', authorization]
-    : { ...(copy as object), authorization }
+  if (Array.isArray(copy)) {
+    const values = copy as unknown[]
+    const at = values.findIndex((name, index) => index % 2 === 0 && isAuthorization(name))
+    return [...(at === -1 ? values : values.toSpliced(at, 2)), 'authorization', authorization]
+  }
+  const others: Record<string, unknown> = { ...(copy as object) }
+  for (const name of Object.keys(others)) if (isAuthorization(name)) delete others[name]
+  return { ...others, authorization }
 }
 
 function entriesOf(copy: object): (readonly [unknown, unknown])[] {

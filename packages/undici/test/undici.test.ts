@@ -63,12 +63,14 @@ describe.each(versions)('undici $version', ({ undici }) => {
     const headers = make('Bearer mine') as Record<string, string>
     await (await request(`${api.url}api/a`, { dispatcher, headers })).body.dump()
     expect(api.requests[0]!.headers.authorization).toBe('Bearer mine')
+    await (await request(`${api.url}api/a`, { dispatcher, headers: make('') as never })).body.dump()
+    expect(api.requests[1]!.headers.authorization).toMatch(/^Bearer [^,]+$/)
 
     const others = (
       headers instanceof Headers ? new Headers({ 'x-a': 'b' }) : new Map([['x-a', 'b']])
     ) as never
     await (await request(`${api.url}api/a`, { dispatcher, headers: others })).body.dump()
-    expect(api.requests[1]!.headers).toMatchObject({ 'x-a': 'b', authorization: expect.any(String) })
+    expect(api.requests[2]!.headers).toMatchObject({ 'x-a': 'b', authorization: expect.any(String) })
   })
 
   test("sends undici's own FormData again after a 401", async () => {

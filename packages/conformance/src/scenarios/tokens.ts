@@ -126,6 +126,19 @@ export const tokens: ScenarioGroup = {
       },
     },
     {
+      // axios/axios#3183
+      name: 'takes the place of an empty Authorization header',
+      async run(stage) {
+        const api = await stage.scripted()
+        const { client } = stage.open({ apis: [{ baseUrl: api.url }] })
+        await client.send({ url: api.url, headers: { Authorization: '' } })
+        const sent = api.requests.map(({ rawHeaders }) =>
+          rawHeaders.filter((_, at) => rawHeaders[at - 1]?.toLowerCase() === 'authorization' && at % 2 === 1),
+        )
+        expect(sent).toEqual([[expect.stringMatching(/^Bearer \S+$/)]])
+      },
+    },
+    {
       name: 'is not added to token requests sent through a managed client, so they cannot deadlock',
       async run(stage) {
         const server = await stage.scripted(({ url }) => ({

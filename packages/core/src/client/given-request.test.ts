@@ -1,7 +1,13 @@
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 
-import { isReplayable } from './given-request.ts'
+import {
+  copyOfFields,
+  hasAuthorization,
+  type HeaderFields,
+  isReplayable,
+  withToken,
+} from './given-request.ts'
 
 const again: unknown[] = [
   undefined,
@@ -30,3 +36,28 @@ test.each(again)('%s can be sent again', (body) => {
 test.each(once)('%s can be sent once', (body) => {
   expect(isReplayable(body)).toBe(false)
 })
+
+test.each([
+  ['an object', (value: string) => ({ 'x-a': 'b', Authorization: value })],
+  [
+    'pairs',
+    (value: string) => [
+      ['x-a', 'b'],
+      ['Authorization', value],
+    ],
+  ],
+  ['Headers', (value: string) => new Headers({ 'x-a': 'b', Authorization: value })],
+] satisfies [string, (value: string) => HeaderFields][])(
+  'an empty `Authorization` in %s is none, and the token takes its place',
+  (_, fieldsOf) => {
+    expect(hasAuthorization(copyOfFields(fieldsOf('Basic x') as never))).toBe(true)
+    for (const empty of ['', ' ']) {
+      const fields = copyOfFields(fieldsOf(empty))
+      expect(hasAuthorization(fields)).toBe(false)
+      expect([...new Headers(withToken(fields, 'Bearer x') as never)]).toEqual([
+        ['authorization', 'Bearer x'],
+        ['x-a', 'b'],
+      ])
+    }
+  },
+)

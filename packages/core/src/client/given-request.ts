@@ -11,19 +11,28 @@ export function copyOfFields(given: RequestInit['headers']): HeaderFields {
   return Array.from(given as Iterable<string[]>, (pair) => (Array.isArray(pair) ? [...pair] : pair))
 }
 
-/** Whether the fields include the caller's own `Authorization`. */
+/** Whether the fields include the caller's own `Authorization`. An empty one, as generated clients set it, is none. */
 export function hasAuthorization(fields: HeaderFields): boolean {
-  if (isHeaders(fields)) return fields.has('authorization')
-  const names: unknown[] = Array.isArray(fields) ? fields.map((pair) => pair?.[0]) : Object.keys(fields)
-  return names.some((name) => String(name).toLowerCase() === 'authorization')
+  if (isHeaders(fields)) return Boolean(fields.get('authorization'))
+  const pairs = Array.isArray(fields) ? fields : Object.entries(fields)
+  return pairs.some((pair) => isAuthorization(pair?.[0]) && String(pair?.[1]).trim() !== '')
+}
+
+function isAuthorization(name: unknown): boolean {
+  return String(name).toLowerCase() === 'authorization'
 }
 
 /** Returns a copy with the token, so that only the request that is sent has it. */
 export function withToken(fields: Headers, authorization: string): Headers
 export function withToken(fields: HeaderFields, authorization: string): HeaderFields
 export function withToken(fields: HeaderFields, authorization: string): HeaderFields {
-  if (Array.isArray(fields)) return [...fields, ['authorization', authorization]]
-  if (!isHeaders(fields)) return { ...fields, authorization }
+  if (Array.isArray(fields))
+    return [...fields.filter((pair) => !isAuthorization(pair?.[0])), ['authorization', authorization]]
+  if (!isHeaders(fields)) {
+    const copy: Record<string, string | readonly string[]> = { ...fields }
+    for (const name of Object.keys(copy)) if (isAuthorization(name)) delete copy[name]
+    return { ...copy, authorization }
+  }
   const copy = new (fields.constructor as typeof Headers)(fields)
   copy.set('authorization', authorization)
   return copy
