@@ -29,9 +29,9 @@ export async function attempt(
 ): Promise<Exchange<Outcome>> {
   const redirects = redirectRule(context, authorization, given.beforeRedirect)
   const headers = given.headers.concat({ Authorization: authorization })
-  // what a request said that dropped the token says nothing about it
+  // what a request said that dropped the token says nothing about it, nor does a redirect about the call
   const isUnwanted = (report: Report): boolean =>
-    judge({ ...report, status: redirects.judgedBy() ?? report.status }) === 'again'
+    report.status >= 400 && judge({ ...report, status: redirects.judgedBy() ?? report.status }) === 'again'
   const transport = judgedTransport(given, context, isUnwanted)
   const { beforeRedirect } = redirects
   const sent = copyOf(given, { ...context.target, ...transport.options, headers, beforeRedirect })

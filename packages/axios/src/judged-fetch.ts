@@ -44,7 +44,7 @@ function judgingFetch(given: Fetch = currentFetch): Fetch {
       const response = await given(input, rest)
       const { status, headers } = response
       const report = { status, header: (name: string) => headers.get(name) }
-      if (status < 400 || isUnwanted?.(report) !== true) return response
+      if (isUnwanted?.(report) !== true) return response
       await discardBody(response.body)
       return new Response(null, { status })
     }

@@ -6,7 +6,7 @@ import { judgedFetchOptions, withoutRedirects } from './judged-fetch.ts'
 type Config = InternalAxiosRequestConfig
 type OnRequest = (request: NodeJS.EventEmitter) => void
 
-/** Options that make axios' own adapters ask about a response with an error status before they read its body. */
+/** Options that make axios' own adapters ask about a response before they read its body. */
 export interface JudgedTransport {
   readonly options: Partial<Config>
   /** Resolves when the bodies of unwanted responses are gone. */

@@ -13,7 +13,6 @@ import {
   type JudgedRequest,
   type Pass,
   type TokenManager,
-  type Verdict,
   type WaitingBody,
 } from '@tokenlane/core/adapter'
 import type { AfterResponseHook, BeforeRequestHook, NormalizedOptions, Options, PlainResponse } from 'got'
@@ -95,14 +94,13 @@ export class Call {
 
     let failure: unknown = givenUp
     request.on(errorMonitor, (error: unknown) => (failure = error))
-    let verdict: Verdict | undefined
+    let isAgain = false
     const judged = judgeResponses(request, (response) => {
-      verdict = pass.report(response)
-      return verdict === 'again' && this.#state === sent
+      isAgain = pass.report(response) === 'again'
+      return isAgain && this.#state === sent
     })
     request.on('response', (response: PlainResponse) => {
       failure = undefined
-      const isAgain = (verdict ?? report(pass, response)) === 'again'
       if (this.#state !== sent) return
       if (isAgain) this.#addAfterResponse(hooks, judged)
       if (isAgain) this.#state = { name: 'again', pass, refused: () => judged.refused() }
@@ -278,14 +276,4 @@ const givenUp = { name: 'AbortError' }
 
 function isRedirect({ statusCode, headers }: PlainResponse): boolean {
   return statusCode >= 300 && statusCode < 400 && headers.location !== undefined
-}
-
-function report(pass: Pass, { statusCode, headers }: PlainResponse): Verdict {
-  return pass.report({
-    status: statusCode,
-    header(name) {
-      const value = headers[name]
-      return Array.isArray(value) ? value.join(', ') : value
-    },
-  })
 }

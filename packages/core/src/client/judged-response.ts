@@ -19,8 +19,8 @@ interface ResponseHead {
 const bodyFields = ['content-encoding', 'content-length', 'transfer-encoding', 'trailer']
 
 /**
- * Shows each response with an error status to `isUnwanted` as soon as its headers are there. The client gets an unwanted one
- * without its body, so that a body that is too long, cut, badly compressed or stalled is no failure.
+ * Shows each response to `isUnwanted` as soon as its headers are there. The client gets an unwanted one without its body, so
+ * that a body that is too long, cut, badly compressed or stalled is no failure.
  */
 export function judgeResponses(
   request: NodeJS.EventEmitter,
@@ -32,7 +32,7 @@ export function judgeResponses(
   request.emit = (event: string, ...values: unknown[]) => {
     if (event !== 'response') return emit(event, ...values)
     const response = values[0] as IncomingMessage
-    if ((response.statusCode ?? 0) < 400 || !isUnwanted(reportOf(response))) return emit(event, response)
+    if (!isUnwanted(reportOf(response))) return emit(event, response)
     unwanted = response
     discarded = discardBody(response)
     return emit(event, withBody(response, undefined))
