@@ -3,11 +3,11 @@ import type { Controller } from './handler.ts'
 /** What the caller's handler steers its call with, also while undici has no attempt of it. */
 export class CallController implements Controller {
   aborted = false
-  reason: unknown = null
-  rawHeaders: unknown
-  rawTrailers: unknown
+  paused = false
+  reason: Error | null = null
+  rawHeaders: NonNullable<Controller['rawHeaders']> | null = null
+  rawTrailers: NonNullable<Controller['rawTrailers']> | null = null
   #attempt: Controller | undefined
-  #isPaused = false
   readonly #onAbort: (reason: unknown) => void
 
   /** @param onAbort runs for a call that is aborted while undici has no attempt of it. */
@@ -15,32 +15,28 @@ export class CallController implements Controller {
     this.#onAbort = onAbort
   }
 
-  get paused(): boolean {
-    return this.#isPaused
-  }
-
   /** @param attempt `undefined` while the call waits for the next one. */
   lead(attempt: Controller | undefined): void {
     this.#attempt = attempt
     if (this.aborted) attempt?.abort(this.reason)
-    else if (this.#isPaused) attempt?.pause()
+    else if (this.paused) attempt?.pause()
   }
 
   abort(reason?: unknown): void {
     if (this.aborted) return
     this.aborted = true
-    this.reason = reason
+    this.reason = reason as Error
     if (this.#attempt) this.#attempt.abort(reason)
     else this.#onAbort(reason ?? requestAborted())
   }
 
   pause(): void {
-    this.#isPaused = true
+    this.paused = true
     this.#attempt?.pause()
   }
 
   resume(): void {
-    this.#isPaused = false
+    this.paused = false
     this.#attempt?.resume()
   }
 }

@@ -1,26 +1,21 @@
-import type { Headers } from './handler.ts'
+// undici takes headers as an object, as names and values in turn, or as pairs. What it refuses stays as wrong as it is.
 
-/**
- * Returns a copy, since the caller may change its headers while the call waits, and an iterator can be read only once.
- * What undici refuses stays as wrong as it is.
- */
-export function copyOf(headers: Headers): Headers {
+/** Returns a copy: the caller may change its headers while the call waits, and an iterator can be read only once. */
+export function copyOf(headers: unknown): unknown {
   if (typeof headers !== 'object' || headers === null) return headers
   if (Array.isArray(headers)) return [...(headers as unknown[])]
   if (!isIterable(headers)) return { ...headers }
   const pairs = [...headers]
-  return pairs.every((pair) => Array.isArray(pair) && pair.length === 2)
-    ? pairs.flat()
-    : (new Set(pairs) as Headers)
+  return pairs.every((pair) => Array.isArray(pair) && pair.length === 2) ? pairs.flat() : new Set(pairs)
 }
 
 /**
  * Whether a copy holds an `Authorization` of the caller's own. undici leaves out what is undefined; an empty one, as
  * generated clients set it, is none.
  */
-export function hasAuthorization(copy: Headers): boolean {
-  if (typeof copy !== 'object' || copy === null) return false
-  return entriesOf(copy).some(([name, value]) => isAuthorization(name) && !isEmpty(value))
+export function hasAuthorization(copy: unknown): boolean {
+  const values: unknown[] = Array.isArray(copy) ? copy : Object.entries(Object(copy)).flat()
+  return values.some((name, at) => at % 2 === 0 && isAuthorization(name) && !isEmpty(values[at + 1]))
 }
 
 function isEmpty(value: unknown): boolean {
@@ -32,23 +27,15 @@ function isAuthorization(name: unknown): boolean {
 }
 
 /** Returns the headers with the token, so that only the request that is sent has it. */
-export function withToken(copy: Headers, authorization: string): Headers {
+export function withToken(copy: unknown, authorization: string): unknown {
   if (copy === undefined || copy === null) return { authorization }
   if (typeof copy !== 'object' || copy instanceof Set) return copy
   if (Array.isArray(copy)) {
-    const values = copy as unknown[]
-    const at = values.findIndex((name, index) => index % 2 === 0 && isAuthorization(name))
-    return [...(at === -1 ? values : values.toSpliced(at, 2)), 'authorization', authorization]
+    const others: unknown[] = copy.filter((_, at) => !isAuthorization(copy[at - (at % 2)]))
+    return [...others, 'authorization', authorization]
   }
-  const others: Record<string, unknown> = { ...(copy as object) }
-  for (const name of Object.keys(others)) if (isAuthorization(name)) delete others[name]
-  return { ...others, authorization }
-}
-
-function entriesOf(copy: object): (readonly [unknown, unknown])[] {
-  if (!Array.isArray(copy)) return Object.entries(copy)
-  const values = copy as unknown[]
-  return values.flatMap((name, at) => (at % 2 === 0 ? [[name, values[at + 1]] as const] : []))
+  const others = Object.entries(copy).filter(([name]) => !isAuthorization(name))
+  return { ...Object.fromEntries(others), authorization }
 }
 
 /** Whether undici reads these as pairs. An iterator that other code gave to every object is none of the caller's. */

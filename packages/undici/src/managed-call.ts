@@ -9,6 +9,7 @@ import {
   watchBody,
   type Api,
   type Pass,
+  type WaitingBody,
 } from '@tokenlane/core/adapter'
 
 import { CallController, requestAborted } from './call-controller.ts'
@@ -27,15 +28,11 @@ export interface ManagedCallOptions {
   readonly expect: (status: number, headers: ResponseHeaders, pass: Pass) => (() => void) | undefined
 }
 
-/**
- * Where a call stands: it waits for a pass, is sent with it, and then has either a response that nobody gets, after which it
- * waits for its next pass, or one that may be redirected, or is over. What undici tells of one that is over goes to the caller.
- */
+/** Where a call stands: it waits for a pass, is sent with it, has a response that nobody gets before it waits again, or failed. */
 type State =
-  | { readonly name: 'waiting' | 'over' }
+  | { readonly name: 'waiting' | 'failed' }
   | { readonly name: 'sent'; readonly pass: Pass }
   | { readonly name: 'unwanted'; readonly pass: Pass; readonly response: UnwantedResponse }
-  | { readonly name: 'moved'; readonly leave: () => void }
 
 /** One call of undici to an API. It is undici's handler of each attempt, and shows the caller's handler one request. */
 export class ManagedCall implements Handler {
@@ -44,13 +41,16 @@ export class ManagedCall implements Handler {
   readonly #tokenlane: unknown
   readonly #call: ManagedCallOptions
   readonly #wait = new AbortController()
+  /** Ends the waiting for the next hop, where the response leads to one. */
+  #leave: (() => void) | undefined
   readonly #controller = new CallController((reason) => this.#wait.abort(reason))
   /** Runs in the caller's async context what a response sets off, which comes in that of its connection. */
   readonly #caller = new AsyncResource('TokenlaneCall')
-  /** Whether the caller's handler knows of its request, and undici of the current attempt. */
-  #isStarted = false
+  #body: WaitingBody | undefined
+  /** What the caller's handler was told with its request, which it knows of then. */
+  #context: object | undefined
+  /** Whether undici knows of the current attempt. */
   #isAttemptStarted = false
-  #context: unknown
 
   constructor({ tokenlane, ...options }: DispatchOptions, call: ManagedCallOptions) {
     this.#options = options
@@ -63,56 +63,42 @@ export class ManagedCall implements Handler {
    * @returns what `dispatch` returns.
    */
   begin(redirected: Pass | undefined): boolean {
-    const { signal, body } = this.#options
-    if (signal?.aborted === true) this.#startEarly()
-    const waiting = watchBody(body, this.#wait.signal)
+    const { handler } = this.#call
+    if (typeof handler.onResponseError !== 'function') this.#refuseAtOnce()
+    if (this.#options.signal?.aborted === true) this.#startEarly()
     let admitted: Pass | Promise<Pass>
     try {
-      admitted = this.#admit(redirected, waiting.signal)
+      admitted = this.#admit(redirected)
     } catch (error) {
-      waiting.abandon()
       this.#fail(null, error)
       return false
     }
-    showDefects(this.#call.handler, this)
-    if (!(admitted instanceof Promise)) {
-      waiting.release()
-      return this.#send(admitted)
-    }
-    if (typeof this.#call.handler.onResponseError !== 'function') this.#refuseAtOnce(admitted)
+    showDefects(handler, this)
+    if (!(admitted instanceof Promise)) return this.#send(admitted)
     // the caller's handler has the signal, and can abort what it knows of
     this.#startEarly()
-    const released = admitted.then((pass) => {
-      waiting.release()
-      return pass
-    })
-    this.#sendAfter(released, (error) => {
-      waiting.abandon()
-      this.#fail(null, waiting.death === undefined ? error : (waiting.death.error ?? requestAborted()))
+    this.#sendAfter(admitted, (error) => {
+      const death = this.#body?.death
+      this.#fail(null, death === undefined ? error : (death.error ?? requestAborted()))
     })
     return true
   }
 
   /** Lets undici 8 refuse a handler that cannot hear of a failure: it throws. undici 7 takes it, and sends nothing here. */
-  #refuseAtOnce(admitted: Promise<Pass>): void {
+  #refuseAtOnce(): void {
     const { handler, dispatch } = this.#call
-    const probe: Handler = { ...handler, onRequestStart: (controller) => controller.abort() }
-    try {
-      dispatch({ ...this.#options, body: null }, probe)
-      probe.onResponseError = () => {}
-    } catch (error) {
-      this.#wait.abort(error)
-      admitted.catch(() => {})
-      throw error
-    }
+    const probe: Handler = { ...handler, onRequestStart: (controller: Controller) => controller.abort() }
+    dispatch({ ...this.#options, body: null }, probe)
+    probe.onResponseError = () => {}
   }
 
-  #admit(redirected: Pass | undefined, signal: AbortSignal | undefined): Pass | Promise<Pass> {
+  #admit(redirected: Pass | undefined): Pass | Promise<Pass> {
     const { api } = this.#call
     const { origin = api.baseUrl, path, method, body } = this.#options
     const { priority, resend, cost } = checkCallOptions(this.#tokenlane)
     mustKeepFloor(api.baseUrl)
-    const call = { client: 'undici', method, priority, resend, cost, signal }
+    this.#body = watchBody(body, this.#wait.signal)
+    const call = { client: 'undici', method, priority, resend, cost, signal: this.#body.signal }
     const asked = {
       ...call,
       url: () => new URL(path, origin),
@@ -129,7 +115,7 @@ export class ManagedCall implements Handler {
       .then((pass) => this.#send(pass))
       .catch((error: unknown) => {
         // else thrown by the caller's handler as it was told of its failure
-        if (this.#state.name === 'over') throw error
+        if (this.#state.name === 'failed') throw error
         refuse(error)
       })
       .catch((thrown: unknown) => {
@@ -143,14 +129,15 @@ export class ManagedCall implements Handler {
   #send(pass: Pass): boolean {
     this.#state = { name: 'sent', pass }
     this.#isAttemptStarted = false
+    this.#body?.release()
     // it may have aborted since the pass came
     this.#wait.signal.throwIfAborted()
     const headers = withToken(this.#options.headers, pass.authorization)
     try {
       return this.#call.dispatch({ ...this.#options, headers }, this)
     } catch (error) {
-      pass.release(error)
-      throw withoutToken(error, pass)
+      pass.release(withoutToken(error, pass))
+      throw error
     }
   }
 
@@ -161,7 +148,7 @@ export class ManagedCall implements Handler {
     if (this.#state.name === 'sent') this.#state.pass.sent()
     this.#controller.lead(attempt)
     // undici tells it again of a pipelined request that it starts anew
-    if (this.#isAttemptStarted) this.#isStarted = false
+    if (this.#isAttemptStarted) this.#context = undefined
     this.#isAttemptStarted = true
     this.#start(context)
     if (!this.#controller.aborted) refuseOldTls(this.#call.api.baseUrl, (error) => attempt.abort(error))
@@ -174,21 +161,22 @@ export class ManagedCall implements Handler {
   onResponseStart(attempt: Controller, status: number, headers: ResponseHeaders, message?: string): void {
     const { handler, expect } = this.#call
     const pass = status >= 200 && this.#state.name === 'sent' ? this.#state.pass : undefined
+    const show = (): void => {
+      this.#controller.rawHeaders = attempt.rawHeaders ?? null
+      handler.onResponseStart?.(this.#controller, status, headers, message)
+    }
     if (pass !== undefined && report(pass, status, headers) === 'again') {
-      const response = new UnwantedResponse(attempt, { status, headers, message })
-      this.#state = { name: 'unwanted', pass, response }
+      this.#state = { name: 'unwanted', pass, response: new UnwantedResponse(attempt, show) }
       return
     }
-    this.#controller.rawHeaders = attempt.rawHeaders
     try {
-      handler.onResponseStart?.(this.#controller, status, headers, message)
+      show()
     } finally {
-      const leave = pass && expect(status, headers, pass)
-      if (pass !== undefined) this.#state = leave ? { name: 'moved', leave } : { name: 'over' }
+      this.#leave = pass && expect(status, headers, pass)
     }
   }
 
-  onResponseData(_: Controller, chunk: Uint8Array): void {
+  onResponseData(_: Controller, chunk: Buffer): void {
     if (this.#state.name === 'unwanted') this.#state.response.add(chunk)
     else this.#call.handler.onResponseData?.(this.#controller, chunk)
   }
@@ -196,14 +184,14 @@ export class ManagedCall implements Handler {
   onResponseEnd(attempt: Controller, trailers: ResponseHeaders): void {
     const state = this.#state
     const end = (): void => {
-      this.#controller.rawTrailers = attempt.rawTrailers
+      this.#controller.rawTrailers = attempt.rawTrailers ?? null
       this.#call.handler.onResponseEnd?.(this.#controller, trailers)
     }
-    if (state.name === 'unwanted') return this.#goAgain(state.pass, () => this.#giveBack(state.response, end))
+    if (state.name === 'unwanted') return this.#replace(state, end)
     try {
       end()
     } finally {
-      if (state.name === 'moved') state.leave()
+      this.#leave?.()
     }
   }
 
@@ -213,13 +201,13 @@ export class ManagedCall implements Handler {
     const end = (): never => {
       throw error
     }
-    if (state.name === 'unwanted') return this.#goAgain(state.pass, () => this.#giveBack(state.response, end))
+    if (state.name === 'unwanted') return this.#replace(state, end)
     if (state.name === 'sent' && reportError(state.pass, error) === 'again')
       return this.#goAgain(state.pass, () => this.#fail(null, error))
     this.#fail(attempt, error)
   }
 
-  onBodySent(chunk: Uint8Array): void {
+  onBodySent(chunk: Buffer): void {
     this.#call.handler.onBodySent?.(chunk)
   }
 
@@ -229,9 +217,8 @@ export class ManagedCall implements Handler {
 
   /** Tells the caller's handler of its request, once for all attempts. It keeps the context, to which later ones add. */
   #start(context: unknown): void {
-    if (this.#isStarted) return void Object.assign(Object(this.#context), context)
-    this.#isStarted = true
-    this.#context = context
+    if (this.#context !== undefined) return void Object.assign(this.#context, context)
+    this.#context = Object(context)
     this.#call.handler.onRequestStart?.(this.#controller, context)
   }
 
@@ -243,9 +230,14 @@ export class ManagedCall implements Handler {
     }
   }
 
+  /** @param end ends the response for the caller, who gets it after all if the manager closes before the next attempt. */
+  #replace({ pass, response }: State & { readonly name: 'unwanted' }, end: () => void): void {
+    response.end()
+    this.#goAgain(pass, () => response.giveTo(this.#call.handler, this.#controller, end))
+  }
+
   /** @param giveUp gives the caller what the attempt came to, if the manager closes before the next one. */
   #goAgain(pass: Pass, giveUp: () => void): void {
-    if (this.#state.name === 'unwanted') this.#state.response.end()
     this.#state = { name: 'waiting' }
     this.#controller.lead(undefined)
     // a stream that held nothing, as that of a `pipeline` without a body
@@ -254,19 +246,14 @@ export class ManagedCall implements Handler {
     this.#caller.runInAsyncScope(() => this.#sendAfter(pass.next(), refuse))
   }
 
-  #giveBack(response: UnwantedResponse, end: () => void): void {
-    this.#state = { name: 'over' }
-    response.giveTo(this.#call.handler, this.#controller, end)
-  }
-
   #fail(attempt: Controller | null, error: unknown): void {
     const state = this.#state
-    this.#state = { name: 'over' }
+    this.#state = { name: 'failed' }
+    this.#body?.abandon()
     if (state.name === 'unwanted') state.response.end()
-    if (state.name === 'moved') state.leave()
-    if ('pass' in state) state.pass.release(error)
-    const shown = 'pass' in state ? withoutToken(error, state.pass) : error
-    this.#call.handler.onResponseError?.(this.#isStarted ? this.#controller : attempt, shown)
+    this.#leave?.()
+    if ('pass' in state) state.pass.release(withoutToken(error, state.pass))
+    this.#call.handler.onResponseError?.(this.#context ? this.#controller : attempt, error)
   }
 }
 

@@ -1,10 +1,5 @@
 import { TokenlaneError } from '@tokenlane/core/adapter'
 
-interface Connection {
-  /** Of a connection with TLS. */
-  readonly getProtocol?: () => string | null
-}
-
 const channels = process.getBuiltinModule('node:diagnostics_channel')
 /** The request that undici writes next. */
 let next: { readonly url: string; readonly refuse: (error: TokenlaneError) => void } | undefined
@@ -30,7 +25,8 @@ function look(message: unknown): void {
   if (next === undefined) return
   const { url, refuse } = next
   next = undefined
-  const version = (message as { readonly socket?: Connection }).socket?.getProtocol?.() ?? ''
+  const version =
+    (message as { readonly socket?: Partial<import('node:tls').TLSSocket> }).socket?.getProtocol?.() ?? ''
   if (!/^(?:SSLv3|TLSv1(?:\.1)?)$/.test(version)) return
   const origin = new URL(url).origin
   refuse(

@@ -1,58 +1,44 @@
+import { discardBody } from '@tokenlane/core/adapter'
+
 import type { CallController } from './call-controller.ts'
-import type { Controller, Handler, ResponseHeaders } from './handler.ts'
+import type { Controller, Handler } from './handler.ts'
 
-const mostRead = 65_536
-/** In milliseconds: a body may stall without an end. */
-const longestRead = 1_000
+const { PassThrough } = process.getBuiltinModule('node:stream')
 
-interface Head {
-  readonly status: number
-  readonly headers: ResponseHeaders
-  readonly message: string | undefined
-}
-
-/**
- * A response whose request is sent again. A short body is read, so that its connection can be reused. One of more than
- * 64 KiB, or that takes more than a second, is given up.
- */
+/** A response whose request is sent again. Its body is discarded as any other, and kept as far as it was read. */
 export class UnwantedResponse {
-  readonly #attempt: Controller
-  readonly #head: Head
-  readonly #timer: ReturnType<typeof setTimeout>
-  readonly #chunks: Uint8Array[] = []
-  #read = 0
+  readonly #show: () => void
+  readonly #body = new PassThrough()
+  readonly #chunks: Buffer[] = []
+  readonly #giveUp: () => void
 
-  constructor(attempt: Controller, head: Head) {
-    this.#attempt = attempt
-    this.#head = head
-    this.#timer = setTimeout(() => this.#giveUp(), longestRead)
+  /** @param show gives the caller its status and headers. */
+  constructor(attempt: Controller, show: () => void) {
+    const reason = 'The request is sent again, so its first response was discarded'
+    this.#giveUp = () => attempt.abort(new Error(reason))
+    this.#show = show
+    this.#body.on('close', this.#giveUp)
+    void discardBody(this.#body)
   }
 
-  add(chunk: Uint8Array): void {
+  add(chunk: Buffer): void {
     this.#chunks.push(chunk)
-    this.#read += chunk.length
-    if (this.#read > mostRead) this.#giveUp()
+    this.#body.write(chunk)
   }
 
   end(): void {
-    clearTimeout(this.#timer)
+    this.#body.off('close', this.#giveUp).destroy()
   }
 
   /** Gives the caller the response after all, which `end` ends as undici would have ended it. */
   giveTo(handler: Handler, controller: CallController, end: () => void): void {
-    const { status, headers, message } = this.#head
-    controller.rawHeaders = this.#attempt.rawHeaders
     try {
-      handler.onResponseStart?.(controller, status, headers, message)
+      this.#show()
       for (const chunk of this.#chunks) if (!controller.aborted) handler.onResponseData?.(controller, chunk)
-      if (controller.aborted) throw controller.reason
+      if (controller.aborted) throw controller.reason as Error
       end()
     } catch (error) {
       handler.onResponseError?.(controller, error)
     }
-  }
-
-  #giveUp(): void {
-    this.#attempt.abort(new Error('The request is sent again, so its first response was discarded'))
   }
 }
