@@ -57,6 +57,10 @@ test.each(served)(
     expect(late).toBeInstanceOf(refused.constructor)
     expect(late).toMatchObject({ name: 'TimeoutError', code: 'ETIMEDOUT', event: 'request' })
     sandbox.control.restoreIssuer()
+    const signal = AbortSignal.abort(new DOMException('late', 'TimeoutError'))
+    const ofGot = await failure(version(sandbox.weblinkUrl, { signal }))
+    expect(ofGot.name).toBe('TimeoutError')
+    expect(late).toBeInstanceOf(ofGot.constructor)
     await tokens.close({ timeout: 0 })
   },
 )
