@@ -7,7 +7,7 @@ import { changelog } from './changelog.ts'
 import { withFiles } from './example.ts'
 import { faultsOf } from './faults.ts'
 import { homePage } from './home.ts'
-import { siteLinks, switched } from './links.ts'
+import { siteLinks } from './links.ts'
 import { llmsText } from './llms.ts'
 import { withPackageManagers } from './package-managers.ts'
 import { pageOf, root, texts } from './pages.ts'
@@ -22,9 +22,7 @@ rmSync(generated, { recursive: true, force: true })
 await writeReference(join(generated, 'reference'))
 const pages = new Map([['changelog.md', changelog()]])
 for (const path of texts()) {
-  const text = withTabs(
-    withPackageManagers(switched(siteLinks(readFileSync(join(root, path), 'utf8'), path))),
-  )
+  const text = withTabs(withPackageManagers(siteLinks(readFileSync(join(root, path), 'utf8'), path)))
   pages.set(pageOf(path) as string, /^examples\/.+\/README\.md$/.test(path) ? withFiles(text, path) : text)
 }
 const llms = llmsText(pages)

@@ -34,29 +34,6 @@ function picture(label: string, path: string): string {
   return `<picture><source media="(max-width: 640px)" srcset="${narrow}"><img src="${path}" alt="${alt}"></picture>`
 }
 
-const ofDark = /^ *<source media="([^"]*?)(?: and )?\(prefers-color-scheme: dark\)" srcset="([^"]+)">\n/gm
-
-/** A picture for a light and a dark system becomes two, of which the theme shows one: readers can switch. */
-export function switched(text: string): string {
-  return text.replaceAll(/<picture>[^]+?<\/picture>/g, (both) => {
-    const [, , wide] = Array.from(both.matchAll(ofDark)).find(([, media]) => media === '') ?? []
-    if (wide === undefined) return both
-    const light = both.replaceAll(ofDark, '')
-    const dark = both
-      .replaceAll(/^ *<source media="(?![^"]*prefers-color-scheme).*\n/gm, '')
-      .replaceAll(ofDark, (_, media: string, source: string) =>
-        media === '' ? '' : `  <source media="${media}" srcset="${source}">\n`,
-      )
-      .replace(/(<img src=")[^"]+/, `$1${wide}`)
-    const shown = [light, dark].map((each, index) =>
-      each
-        .replace('<picture>', `<picture class="${index === 0 ? 'in-light' : 'in-dark'}">`)
-        .replace('<img', '<img loading="lazy"'),
-    )
-    return shown.join('\n')
-  })
-}
-
 /** Pictures lie in docs/images, and on the site in /images. */
 function imageOnSite(target: string, from: string): string {
   const path = posix.join(posix.dirname(from), target)

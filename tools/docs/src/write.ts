@@ -15,11 +15,7 @@ const writers: Readonly<Record<string, readonly string[]>> = {
   // packages/otel/dashboards and the tables of its README; 1 s
   dashboards: ['packages/otel/dashboards/write.ts'],
   // docs/images; 1 min
-  pictures: [
-    'packages/sandbox/console/build.ts',
-    'packages/sandbox/test/console-picture.ts',
-    'tools/docs/src/record-quickstart.ts',
-  ],
+  pictures: ['tools/docs/src/record-quickstart.ts'],
   // the table of docs/guide/rate-policy.md; 20 s
   quota: ['packages/core/test/simulation/write-table.ts'],
   // the table of all 401s beside their simulation; 1 min
