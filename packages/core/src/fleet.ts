@@ -4,19 +4,20 @@ export { sharedStore, type StoreKey } from './store/shared-store.ts'
 export type { StoreFailure } from './events.ts'
 export { TokenlaneError } from './errors.ts'
 export { createRateLimiter } from './limits/memory-limiter.ts'
-export type {
-  Claim,
-  FixedLimit,
-  LimitedApi,
-  LimitInForce,
-  NotBefore,
-  Permit,
-  RateLimiter,
-  RateLimiterFactory,
-  SharedServer,
-  SlidingLimit,
-  Usage,
-  Word,
+export {
+  type Claim,
+  type FixedLimit,
+  isSliding,
+  type LimitedApi,
+  type LimitInForce,
+  type NotBefore,
+  type Permit,
+  type RateLimiter,
+  type RateLimiterFactory,
+  type SharedServer,
+  type SlidingLimit,
+  type Usage,
+  type Word,
 } from './limits/rate-limiter.ts'
 export type { Accounting, RateLimit, RatePolicy } from './limits/rate-policy.ts'
 // The rules of the proof that a server never counts too many calls. Each is written once, here.

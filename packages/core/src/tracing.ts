@@ -1,3 +1,4 @@
+import { has } from './options/check.ts'
 import { builtinModule } from './runtime/builtin-module.ts'
 
 type DiagnosticsChannel = typeof import('node:diagnostics_channel')
@@ -41,7 +42,7 @@ export class Tracing<Message extends object> {
   /** Publishes that the outcome is there. A message with an `error` says that the operation failed. */
   finish(message: Message): void {
     const { error, asyncStart, asyncEnd } = this.#channels ?? {}
-    if ('error' in message) error?.publish(message)
+    if (has(message, 'error')) error?.publish(message)
     asyncStart?.publish(message)
     asyncEnd?.publish(message)
   }

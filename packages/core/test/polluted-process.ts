@@ -14,7 +14,15 @@ import { fakeTokens } from '../src/testing/index.ts'
 
 const credentials = { clientId: 'application', clientSecret: 'a-secret-of-the-application' }
 const baseUrl = 'https://api.example.com/'
-const ratePolicy = { limits: [{ quota: 100, window: 1_000 }] }
+// one of the first five calls waits for a slot, and the fifth is one too many of the month
+const ratePolicy = {
+  limits: [
+    { quota: 100, window: 1_000 },
+    { quota: 4, window: 'month' as const },
+  ],
+  concurrency: 1,
+  maxWait: 10_000,
+}
 const prototype = Object.prototype as unknown as Record<string, unknown>
 
 async function outcome(): Promise<string> {
@@ -52,11 +60,14 @@ async function outcome(): Promise<string> {
   ]
   for (const tokens of managers) {
     const api = tokens.route(baseUrl)
-    for (const call of [undefined, { client: 'by hand' }])
-      await api?.send(async (authorization) => {
+    const send = async (call?: { client: string }): Promise<unknown> =>
+      api?.send(async (authorization) => {
         told.push(authorization)
         return { status: 200, header: () => undefined, result: 'ok', discard() {} }
       }, call)
+    for (const call of [undefined, { client: 'by hand' }]) await send(call)
+    await Promise.all([send(), send()])
+    await send().catch(({ code }: { code: string }) => told.push(code))
     told.push(tokens.status().apis)
     await tokens.close()
   }

@@ -1,5 +1,5 @@
 import { isTokenlaneError, reasonOf } from '../errors.ts'
-import { isRecord, shape } from '../options/check.ts'
+import { has, isRecord, shape } from '../options/check.ts'
 import { abortable } from '../time/abortable.ts'
 import { type CalledProvider, clientWith, type CredentialsKinds, readClient } from './client.ts'
 import { type ClientCredentials, type CredentialsContext, unavailable } from './credentials.ts'
@@ -21,7 +21,7 @@ export async function askProvider(
     if (!isRecord(value))
       throw mistake(`${value === undefined ? 'nothing' : shape(value)}; allowed: ${clientWith(kinds)}`)
     const read = readClient(value, kinds)
-    if ('client' in read) return read.client
+    if (has(read, 'client')) return read.client
     const faults = read.faults.map(
       ({ field, given: found, allowed }) => `credentials whose \`${field}\` is ${found}; allowed: ${allowed}`,
     )

@@ -1,5 +1,5 @@
 import { isTokenlaneError, TokenlaneError, whyOf } from '../errors.ts'
-import { allOf, mustBeObject, refuse, unknownOptions } from '../options/check.ts'
+import { allOf, has, mustBeObject, refuse, unknownOptions } from '../options/check.ts'
 import {
   type CalledProvider,
   clientWith,
@@ -51,7 +51,7 @@ function checkProvider(
 function checkClient(value: unknown, path: string, kinds: CredentialsKinds): ClientCredentials {
   mustBeObject(value, path, clientWith(kinds))
   const read = readClient(value, kinds)
-  const faults = 'faults' in read ? read.faults : []
+  const faults = has(read, 'faults') ? read.faults : []
   const refusals = faults.map(
     ({ field, given, allowed }) => [field, (_: unknown, at: string) => refuse(at, given, allowed)] as const,
   )

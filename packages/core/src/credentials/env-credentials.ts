@@ -1,5 +1,5 @@
 import { printable } from '../foreign-text.ts'
-import { shape } from '../options/check.ts'
+import { has, shape } from '../options/check.ts'
 import { type CredentialsProvider, unreadable } from './credentials.ts'
 import { clientsFromTexts, neededFields, textFault, textProvider } from './text-fields.ts'
 
@@ -39,7 +39,7 @@ export function envCredentials(prefix: string): CredentialsProvider {
     (kinds) => {
       if (!prefix) throw unreadable(`the prefix of \`envCredentials\` is ${shape(prefix)}`)
       const found = clientsFromTexts(read, kinds)
-      if ('clients' in found) return found.clients
+      if (has(found, 'clients')) return found.clients
       const missing = found.faults
         .filter(({ given }) => given === 'missing')
         .map(({ field }) => nameOf(field))

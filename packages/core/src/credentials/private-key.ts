@@ -1,4 +1,4 @@
-import { isRecord } from '../options/check.ts'
+import { has, isRecord } from '../options/check.ts'
 import { base64url, type Bytes, bytesOf, fromBase64url } from './bytes.ts'
 import { type CredentialsKind, date, text } from './client.ts'
 import type { PrivateKeyCredentials, SigningAlgorithm } from './credentials.ts'
@@ -45,7 +45,9 @@ export const keyKind: CredentialsKind = {
         return value.type === 'private' && value.usages.includes('sign')
           ? undefined
           : { given: 'a CryptoKey that cannot sign', allowed: 'one with the usage `sign`' }
-      return isRecord(value) && 'kty' in value && 'd' in value ? undefined : pemFault(value, 'PRIVATE KEY')
+      return isRecord(value) && has(value, 'kty') && has(value, 'd')
+        ? undefined
+        : pemFault(value, 'PRIVATE KEY')
     },
   },
   optional: {

@@ -9,6 +9,7 @@ import {
   secretKind,
   type TextKinds,
 } from './client.ts'
+import { has } from '../options/check.ts'
 import { readInstant } from '../time/read-instant.ts'
 import type { ClientCredentials, CredentialsProvider } from './credentials.ts'
 
@@ -72,7 +73,7 @@ export function clientsFromTexts(
           return [field, text === '' && field in kind.optional ? undefined : text] as const
         })
       const one = clientInTexts(Object.fromEntries(texts), kind)
-      if ('client' in one) clients.push(one.client)
+      if (has(one, 'client')) clients.push(one.client)
       else
         for (const { field, ...fault } of one.faults)
           faults.set(named(field), { field: named(field), ...fault })

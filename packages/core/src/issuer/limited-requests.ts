@@ -4,6 +4,7 @@ import type { Demand } from '../limits/demand.ts'
 import type { RateLimiterFactory } from '../limits/rate-limiter.ts'
 import type { CheckedPolicy } from '../limits/rate-policy.ts'
 import { sharedBudgets } from '../limits/shared-budgets.ts'
+import { has } from '../options/check.ts'
 import { failure } from './issuer-failure.ts'
 import type { TokenEndpoint } from './protocol.ts'
 import type { ClientTokenSource } from './token-source.ts'
@@ -81,7 +82,7 @@ class Turn implements BudgetQueue {
   serve(): void {
     if (this.#unit !== undefined) return
     const taken = this.#budget.take(this, this.#demand, performance.now(), 1)
-    if ('cause' in taken) return
+    if (has(taken, 'cause')) return
     this.#unit = taken
     this.#called?.()
   }

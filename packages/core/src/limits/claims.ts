@@ -2,7 +2,7 @@ import { ApiClock } from './api-clock.ts'
 import { type Demand, Demands } from './demand.ts'
 import { Pace } from './pace.ts'
 import { readDate, type ResponseHead } from './rate-limit-headers.ts'
-import type { Claim, FixedLimit } from './rate-limiter.ts'
+import { type Claim, type FixedLimit, isSliding } from './rate-limiter.ts'
 import type { CheckedPolicy } from './rate-policy.ts'
 
 /** So many claims are kept, and for so long one of an API whose clock is followed, in milliseconds. */
@@ -77,7 +77,7 @@ export class Claims {
     const interval = spread
       ? Math.max(0, ...this.pace.kept.map(({ quota, window }) => (window / quota) * cost))
       : 0
-    const until = Math.min(...limits.map((limit) => ('until' in limit ? limit.until : Infinity)))
+    const until = Math.min(...limits.map((limit) => (isSliding(limit) ? Infinity : limit.until)))
     if (trial !== undefined) limits.push(trial)
     const claim = { key, cost, limits, interval, accounting, unansweredGrace }
     if (this.#held.size >= mostClaims) this.forget()

@@ -1,14 +1,15 @@
 import { refuse, shape } from '../options/check.ts'
 import { Arrivals, type LimiterClock, type SentRequest } from './arrivals.ts'
-import type {
-  Claim,
-  LimitedApi,
-  LimitInForce,
-  NotBefore,
-  Permit,
-  RateLimiter,
-  RateLimiterFactory,
-  Usage,
+import {
+  type Claim,
+  isSliding,
+  type LimitedApi,
+  type LimitInForce,
+  type NotBefore,
+  type Permit,
+  type RateLimiter,
+  type RateLimiterFactory,
+  type Usage,
 } from './rate-limiter.ts'
 import type { RoundTripMemory } from './round-trips.ts'
 import { Series, unitSpan } from './series.ts'
@@ -191,7 +192,7 @@ class MemoryLimiter implements RateLimiter {
     if (known !== undefined) return known
     const windows = limits.map((limit) => {
       const series = this.#seriesOf(limit.series)
-      const span = 'window' in limit ? unitSpan(limit.window) : 0
+      const span = isSliding(limit) ? unitSpan(limit.window) : 0
       series.span = Math.max(series.span, span)
       return { limit, series, span }
     })
@@ -231,7 +232,7 @@ class MemoryLimiter implements RateLimiter {
 }
 
 function inUse({ limit, series, span }: Window, now: number): number {
-  if ('window' in limit) return series.after(now - span)
+  if (isSliding(limit)) return series.after(now - span)
   series.span = Math.max(series.span, now - limit.since)
   return series.after(limit.since)
 }
@@ -241,7 +242,7 @@ function waitFor(window: Window, now: number, units: number, cost: number): numb
   const { limit, series, span } = window
   const { quota } = limit
   const used = inUse(window, now)
-  if (!('window' in limit)) return used + Math.min(cost, quota) > quota ? Math.max(1, limit.until - now) : 0
+  if (!isSliding(limit)) return used + Math.min(cost, quota) > quota ? Math.max(1, limit.until - now) : 0
   const missing = used + Math.min(units, quota) - quota
   return missing > 0 ? series.timeOf(missing - 1, now - span) + span - now : 0
 }
@@ -262,7 +263,7 @@ function forecastOf(window: Window, units: number, start: number, lag: number, s
   const beyond = units - (quota - used)
   if (beyond <= 0) return 0
   const rounds = Math.floor((beyond - 1) / quota)
-  if (!('window' in limit)) return Math.max(0, limit.until - start) + rounds * (limit.until - limit.since)
+  if (!isSliding(limit)) return Math.max(0, limit.until - start) + rounds * (limit.until - limit.since)
   const round = span + lag
   const inRound = (beyond - 1) % quota
   const freeAt = series.timeOf(inRound + surplus, start + slack - span) + span - slack

@@ -1,7 +1,13 @@
+import { has } from '../options/check.ts'
 import type { Accounting } from './rate-policy.ts'
 
 /** A limit as it holds now. Units of one `series` count together, and several limits may count them. */
 export type LimitInForce = SlidingLimit | FixedLimit
+
+/** Whether a limit holds in any window, not between two moments. */
+export function isSliding(limit: LimitInForce): limit is SlidingLimit {
+  return has(limit, 'window')
+}
 
 /** At most `quota` units in any `window` milliseconds. */
 export interface SlidingLimit {

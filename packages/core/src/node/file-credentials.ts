@@ -4,7 +4,7 @@ import { fieldsOf, kindOf, type TextKinds } from '../credentials/client.ts'
 import { type ClientCredentials, type CredentialsProvider, unreadable } from '../credentials/credentials.ts'
 import { clientInTexts, clientsFromTexts, textFault, textProvider } from '../credentials/text-fields.ts'
 import { ifThere, textIfThere, textIn } from '../credentials/text-file.ts'
-import { isRecord, refusingTo, shape } from '../options/check.ts'
+import { has, isRecord, refusingTo, shape } from '../options/check.ts'
 import { text } from '../options/reader.ts'
 
 /**
@@ -52,7 +52,7 @@ function readFolder(path: string, kinds: TextKinds): readonly ClientCredentials[
     found = clientsFromTexts((field) => textIfThere(join(version, field)), kinds)
     // a folder that was swapped meanwhile may have lacked a field
   } while (versionOf(path) !== version)
-  if ('clients' in found) return found.clients
+  if (has(found, 'clients')) return found.clients
   const faults = found.faults.map((fault) => `the file ${join(path, fault.field)} ${textFault(fault)}`)
   throw unreadable(faults.join('; '))
 }
@@ -92,7 +92,7 @@ function clientIn(value: unknown, path: string, position: string, kinds: TextKin
   if (Object.keys(value).some((key) => !names.includes(key)))
     throw unreadable(`${where} has a field other than ${names.join(', ')}`)
   const read = clientInTexts(value, kind)
-  if ('client' in read) return read.client
+  if (has(read, 'client')) return read.client
   const faults = read.faults.map(
     (fault) => `\`${[position, fault.field].filter(Boolean).join('.')}\` ${textFault(fault)}`,
   )

@@ -1,6 +1,6 @@
 import { type Stats, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { refuse, refusingTo } from '../options/check.ts'
+import { has, own, refuse, refusingTo } from '../options/check.ts'
 import { object, text } from '../options/reader.ts'
 import { permissionFault } from '../runtime/permission.ts'
 import { sharedStore, type StoreKey } from '../store/shared-store.ts'
@@ -61,17 +61,17 @@ export function fileTokenStore(folder: string, options: FileTokenStoreOptions = 
           const now = Date.now()
           if (found !== undefined && found.until > now && found.entry !== stale)
             return { entry: found.entry, expiresIn: found.until - now }
-          const lockedFor = last === undefined || 'entry' in last ? 0 : last.until - now
+          const lockedFor = last === undefined || has(last, 'entry') ? 0 : last.until - now
           if (lockedFor > 0 && lockedFor <= Math.max(lease, longestLease)) return 'locked'
-          const own = newest + 1
-          const fence = `${own}.${globalThis.crypto.randomUUID()}`
-          if (!(await files.create(own, { fence, until: now + lease }))) continue
+          const next = newest + 1
+          const fence = `${next}.${globalThis.crypto.randomUUID()}`
+          if (!(await files.create(next, { fence, until: now + lease }))) continue
           // a process that was held up may have created a file that the others have left behind
-          if ((await files.numbers())[0] === own) {
-            await files.removeBelow(own, found?.number)
+          if ((await files.numbers())[0] === next) {
+            await files.removeBelow(next, found?.number)
             return { fence }
           }
-          await files.remove(own)
+          await files.remove(next)
         }
         throw Object.assign(new Error('too many processes'), { code: 'EBUSY' })
       },
@@ -104,19 +104,18 @@ async function lookAt(files: EntryFiles) {
   let held = last
   let number = newest
   for (const earlier of before) {
-    if (held !== undefined && 'entry' in held) break
+    if (held !== undefined && has(held, 'entry')) break
     held = await files.read(earlier)
     number = earlier
   }
-  const found = held !== undefined && 'entry' in held ? { ...held, number } : undefined
+  const found = held !== undefined && has(held, 'entry') ? { ...held, number } : undefined
   return { newest, last, found }
 }
 
 /** Writes to the file of a fence, if that is the right currently held. */
 async function settle(files: EntryFiles, fence: string, held: EntryFile): Promise<void> {
   const [newest] = await files.numbers()
-  const last = newest === undefined ? undefined : await files.read(newest)
-  if (newest === undefined || last === undefined || !('fence' in last) || last.fence !== fence) return
+  if (newest === undefined || own(await files.read(newest), 'fence') !== fence) return
   await files.replace(newest, held)
-  if ('entry' in held) await files.removeBelow(newest)
+  if (has(held, 'entry')) await files.removeBelow(newest)
 }

@@ -55,6 +55,14 @@ export function own(value: unknown, name: string): unknown {
   return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined
 }
 
+/** Tells the members of a union apart by a member of its own. */
+export function has<T extends object, Name extends string>(
+  value: T,
+  name: Name,
+): value is Extract<T, { readonly [Own in Name]: unknown }> {
+  return Object.hasOwn(value, name)
+}
+
 /** Describes a value as an error message may show it: no text or number, since any may be a secret in the wrong place. */
 export function shape(value: unknown): string {
   if (value === undefined) return 'missing'

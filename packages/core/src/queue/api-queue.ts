@@ -1,5 +1,6 @@
 import { TokenlaneError } from '../errors.ts'
 import type { CallWaits, Emit } from '../events.ts'
+import { has } from '../options/check.ts'
 import { dateFromNow } from '../time/finite-duration.ts'
 import { queueTimer } from '../time/timers.ts'
 import type { AccessToken } from '../access-token.ts'
@@ -108,7 +109,7 @@ export class ApiQueue implements BudgetQueue {
     const demand = this.#budget.demandOf(this, entering.call)
     const mayGoNow = this.#calls.size === 0 && !this.#isServing
     const call = mayGoNow ? this.#next(demand, 1) : undefined
-    if (call !== undefined && !('cause' in call)) {
+    if (call !== undefined && !has(call, 'cause')) {
       this.#reportSent(0)
       return call
     }
@@ -240,7 +241,7 @@ export class ApiQueue implements BudgetQueue {
     const token = this.#token.live() ?? waitedFor
     if (token === undefined) return { cause: 'token', ms: Infinity }
     const unit = this.#budget.take(this, demand, now, Math.min(queued, freeSlots))
-    if ('cause' in unit) return unit
+    if (has(unit, 'cause')) return unit
     this.#running += 1
     return { token, unit }
   }
@@ -253,7 +254,7 @@ export class ApiQueue implements BudgetQueue {
     const { only } = this.#calls
     if (only !== undefined) {
       const next = this.#next(only.demand, only.calls.size, token)
-      if ('cause' in next) return next
+      if (has(next, 'cause')) return next
       this.#send(only, next)
       return undefined
     }
@@ -264,7 +265,7 @@ export class ApiQueue implements BudgetQueue {
       const { demand, calls } = lane
       if (full.size > 0 && demand.series.some((series) => series !== undefined && full.has(series))) continue
       const next = this.#next(demand, calls.size, token)
-      if (!('cause' in next)) {
+      if (!has(next, 'cause')) {
         this.#send(lane, next)
         return undefined
       }

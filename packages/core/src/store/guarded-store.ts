@@ -1,5 +1,6 @@
 import { abortable } from '../time/abortable.ts'
 import type { Emit, StoreFailure } from '../events.ts'
+import { has } from '../options/check.ts'
 import { outliveRequest } from '../runtime/request-bound.ts'
 import { withTimeLimit } from '../time/countdown.ts'
 import type { StoreClaim, StoreEntry, TokenStore } from './token-store.ts'
@@ -51,7 +52,7 @@ export function guardedStore(store: TokenStore, emit: Emit) {
       failed('unreadable')
       // a lease that comes too late must not keep other processes waiting
       void claiming.then(
-        (late) => typeof late === 'object' && 'fence' in late && release(name, late.fence, 0),
+        (late) => typeof late === 'object' && has(late, 'fence') && release(name, late.fence, 0),
         () => {},
       )
       return undefined

@@ -6,6 +6,7 @@ import { isTokenlaneError, reasonOf, type TokenlaneError } from '../errors.ts'
 import { failure } from '../issuer/issuer-failure.ts'
 import { identityOf, type TokenEndpoint } from '../issuer/protocol.ts'
 import type { ClientTokenSource, Grant, Wait } from '../issuer/token-source.ts'
+import { has } from '../options/check.ts'
 import { later, moment } from '../time/expiry.ts'
 import { finiteDuration } from '../time/finite-duration.ts'
 import { type GuardedStore, storeTimeout } from './guarded-store.ts'
@@ -88,12 +89,12 @@ export function sharedSource(
         const reason = 'has not responded to the process that requests the token for all processes'
         throw failure(endpoint, 'TOKEN_REQUEST_TIMEOUT', reason)
       }
-      if ('fence' in found) return found
+      if (has(found, 'fence')) return found
       const { entry, expiresIn } = found
       const stored = await seal.open(entry)
       if (stored === undefined) store.failed('unreadable')
       else store.works()
-      if (stored !== undefined && 'token' in stored) {
+      if (stored !== undefined && has(stored, 'token')) {
         const grant = grantOf(stored, expiresIn)
         if (wait.accepts(grant)) return keep(grant, name, entry, stored)
       } else if (stored !== undefined && !isPutBack(stored)) {
@@ -127,7 +128,7 @@ export function sharedSource(
     async obtain(client, reason, wait, memory) {
       const seal = await sealFor(client)
       const found = await find(seal, wait)
-      if ('token' in found) return found
+      if (has(found, 'token')) return found
       const { fence } = found
       try {
         const grant = await source.obtain(client, reason, wait)

@@ -1,4 +1,4 @@
-import { type Claim, defaultGrace, type LimitInForce, unitSpan } from '@tokenlane/core/fleet'
+import { type Claim, defaultGrace, isSliding, type LimitInForce, unitSpan } from '@tokenlane/core/fleet'
 import type { CountedLimit, KeptSeries, WantedUnits } from './exchange.ts'
 import { type Patience, seriesOf, useWithin } from './units.ts'
 
@@ -92,7 +92,7 @@ export class CountedClaim {
     )
     const counted = limits.map((limit): CountedLimit => {
       const place = { series: number(limit.series), quota: limit.quota }
-      if ('window' in limit) return { ...place, span: spanOf(limit) }
+      if (isSliding(limit)) return { ...place, span: spanOf(limit) }
       return { ...place, span: now - limit.since, ends: Math.max(1, limit.until - now) }
     })
     return {
@@ -123,12 +123,12 @@ export class CountedClaim {
 
   /** Returns for how long to wait at most before the process asks again: what comes free together may do so early. */
   longestWait(now: number): number {
-    const ends = this.#claim.limits.flatMap((limit) => ('window' in limit ? [] : [limit.until - now]))
+    const ends = this.#claim.limits.flatMap((limit) => (isSliding(limit) ? [] : [limit.until - now]))
     const [least, most] = looks
     return ends.length === 0 ? Infinity : Math.max(least, Math.min(most, Math.min(...ends) / 10))
   }
 }
 
 function spanOf(limit: LimitInForce): number {
-  return 'window' in limit ? unitSpan(limit.window) : limit.until - limit.since
+  return isSliding(limit) ? unitSpan(limit.window) : limit.until - limit.since
 }

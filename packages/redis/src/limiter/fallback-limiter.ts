@@ -1,6 +1,7 @@
 import {
   type Claim,
   createRateLimiter,
+  isSliding,
   type LimitInForce,
   type NotBefore,
   type Permit,
@@ -86,7 +87,7 @@ export class FallbackLimiter {
       period: apart * Math.max(0, ...limits.flatMap((limit) => turnsOf(limit, this.#share))),
       lateness:
         latenessOfWindow *
-        Math.min(60_000, ...limits.map((limit) => ('window' in limit ? limit.window : Infinity))),
+        Math.min(60_000, ...limits.map((limit) => (isSliding(limit) ? limit.window : Infinity))),
     }
     this.#shares.set(limits, share)
     return share
@@ -101,12 +102,12 @@ export class FallbackLimiter {
 }
 
 function turnsOf(limit: LimitInForce, share: number): number[] {
-  return 'window' in limit && limit.quota * share < 1 - 1e-9 ? [limit.window / (limit.quota * share)] : []
+  return isSliding(limit) && limit.quota * share < 1 - 1e-9 ? [limit.window / (limit.quota * share)] : []
 }
 
 /** Returns the part of a limit for one process, at least one call. */
 function partOf(limit: LimitInForce, share: number): LimitInForce {
-  if ('window' in limit) return { ...limit, ...shareOf(limit, share) }
+  if (isSliding(limit)) return { ...limit, ...shareOf(limit, share) }
   return { ...limit, quota: Math.max(1, Math.floor(limit.quota * share + 1e-9)) }
 }
 
