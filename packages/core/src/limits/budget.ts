@@ -144,6 +144,8 @@ export class Budget {
 
   join(queue: BudgetQueue): void {
     this.#queues.add(queue)
+    // from now on they take turns, and those that wait must have one
+    if (this.#queues.size === 2) this.#serveAll()
   }
 
   /** A queue takes no more units: its last call has ended. */
@@ -204,11 +206,11 @@ export class Budget {
   /** Returns the unit of a call that is sent now, or when to ask again; `couldUse` calls could be sent, this one included. */
   take(queue: BudgetQueue, demand: Demand, now: number, couldUse: number): Unit | Obstacle {
     const isShared = this.#queues.size > 1
-    if (isShared && !this.#turns.mayTake(queue, couldUse)) return { cause: 'limit', ms: Infinity }
+    if (isShared && !this.#turns.mayTake(queue, demand, couldUse)) return { cause: 'limit', ms: Infinity }
     const { trial } = this.#pauses
     const claim = this.#claims.of(demand, now, trial)
     if (this.#asked.get(demand.key) !== claim) this.#asks(demand, claim)
-    const permit = this.#limiter.take(claim, isShared ? this.#turns.wanted(Infinity) : couldUse)
+    const permit = this.#limiter.take(claim, isShared ? this.#turns.wanted(demand.key) : couldUse)
     if (typeof permit === 'number') {
       const obstacle = this.#obstacle(queue, claim, permit, now)
       if (!isShared) return obstacle
@@ -254,7 +256,7 @@ export class Budget {
   /** Returns the milliseconds until the `ahead`-th call of a queue from now may be sent at the earliest. */
   forecast(queue: BudgetQueue, ahead: number, demand: Demand = this.plain, lag = 0): number {
     const claim = this.#claims.of(demand, performance.now())
-    const all = ahead + this.#turns.wanted(ahead, queue)
+    const all = ahead + this.#turns.wantedBeside(queue, demand, ahead)
     return finiteDuration(this.#limiter.forecast(claim, all, lag, this.pausedUntil))
   }
 
@@ -285,11 +287,11 @@ export class Budget {
     this.#turns.serveSoon()
   }
 
-  /** No call of a queue waits any more, or only none that takes this. */
+  /** No call of a queue can use a unit now, or none that takes this. */
   gaveUp(queue: BudgetQueue, demand?: Demand): void {
-    if (demand !== undefined) {
-      if (this.#queues.size === 1) this.#withdraw(demand.key)
-    } else if (this.#turns.leave(queue)) for (const key of this.#asked.keys()) this.#withdraw(key)
+    this.#turns.leave(queue, demand)
+    for (const key of demand === undefined ? this.#asked.keys() : [demand.key])
+      if (this.#turns.wanted(key) === 0) this.#withdraw(key)
   }
 
   /** Other limits hold for the calls: what was asked for under the old ones would be granted, and used by nobody. */

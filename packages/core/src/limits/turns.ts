@@ -1,4 +1,5 @@
 import { queueTimer } from '../time/timers.ts'
+import type { Demand } from './demand.ts'
 
 /** A queue that shares limits with others. */
 export interface Sharer {
@@ -13,8 +14,8 @@ export interface Sharer {
  * passed over, and goes to the end when it asks again. One timer runs for all of them, and only while calls wait.
  */
 export class Turns<Queue extends Sharer> {
-  /** The queues that wait, the next one first, and how many units each of them could use. */
-  readonly #waiting = new Map<Queue, number>()
+  /** The queues that wait, the next one first, and for each kind of their calls, how many units it could use. */
+  readonly #waiting = new Map<Queue, Map<string, { readonly demand: Demand; readonly units: number }>>()
   /** The queue that may take a unit, while queues are served. */
   #turn: Queue | undefined
   #isServing = false
@@ -26,9 +27,10 @@ export class Turns<Queue extends Sharer> {
   #timer: ReturnType<typeof setTimeout> | undefined
 
   /** Whether a queue may take a unit now. Otherwise it is served when its turn has come. */
-  mayTake(queue: Queue, couldUse: number): boolean {
+  mayTake(queue: Queue, demand: Demand, units: number): boolean {
+    const wants = this.#waiting.get(queue) ?? new Map<string, { demand: Demand; units: number }>()
     // it keeps its place in the order, or goes to the end
-    this.#waiting.set(queue, couldUse)
+    this.#waiting.set(queue, wants.set(demand.key, { demand, units }))
     const [first] = this.#waiting.keys()
     if (queue === (this.#isServing ? this.#turn : first)) return true
     this.serveSoon()
@@ -49,18 +51,34 @@ export class Turns<Queue extends Sharer> {
     this.#sleep()
   }
 
-  /** Returns how many units the waiting queues could use, `most` each. */
-  wanted(most: number, except?: Queue): number {
+  /** Returns how many units the waiting queues could use for calls that take the same. */
+  wanted(key: string): number {
     let sum = 0
-    for (const [queue, units] of this.#waiting) if (queue !== except) sum += Math.min(units, most)
+    for (const wants of this.#waiting.values()) sum += wants.get(key)?.units ?? 0
     return sum
   }
 
-  /** A queue waits no more; returns whether none does now. */
-  leave(queue: Queue): boolean {
-    if (this.#waiting.delete(queue) && this.#waiting.size > 0) this.serveSoon()
+  /** Returns how many units of the same limits other queues could use, `most` each. */
+  wantedBeside(queue: Queue, { key, series }: Demand, most: number): number {
+    let sum = 0
+    for (const [other, wants] of this.#waiting) {
+      if (other === queue) continue
+      let units = 0
+      for (const { demand, units: more } of wants.values())
+        if (demand.key === key || demand.series.some((each) => each !== undefined && series.includes(each)))
+          units += more
+      sum += Math.min(units, most)
+    }
+    return sum
+  }
+
+  /** A queue waits no more, or not with calls that take this. */
+  leave(queue: Queue, demand?: Demand): void {
+    const wants = this.#waiting.get(queue)
+    if (demand !== undefined) wants?.delete(demand.key)
+    if (demand === undefined || wants?.size === 0) this.#waiting.delete(queue)
+    if (wants !== undefined) this.serveSoon()
     if (this.#waiting.size === 0) clearTimeout(this.#timer)
-    return this.#waiting.size === 0
   }
 
   /** Serves as soon as the code that runs now has ended: it may still have to judge a response. */

@@ -289,7 +289,10 @@ export class ApiQueue implements BudgetQueue {
   #wait(obstacle: Obstacle | undefined): void {
     this.waitingTime.waitFor(obstacle?.cause)
     if (obstacle === undefined) return
-    if (obstacle.cause === 'token') void this.#renew()
+    if (obstacle.cause === 'token') {
+      this.#budget.gaveUp(this)
+      void this.#renew()
+    }
     // a timer that fires early finds out, and waits again
     else if (obstacle.ms < Infinity) this.#timer = queueTimer(obstacle.ms, () => this.serve())
   }
