@@ -84,8 +84,8 @@ export interface Pass {
    */
   sent(): void
   /**
-   * Judges the response; the first judgement of an attempt stands. `again` means that one more attempt is due: see `next`. After a redirect,
-   * the pass no longer holds a slot, but keeps the manager open until it is released.
+   * Judges the response; the first judgement of an attempt stands. `again` means that one more attempt is due: see
+   * `next`. After a redirect, the pass no longer holds a slot, but keeps the manager open until it is released.
    */
   report(report: Report): Verdict
   /**

@@ -170,8 +170,10 @@ class AttemptPass implements Pass {
     const running = this.#running
     this.#verdict =
       running && queue
-        ? queue.answered(running, report, (isLimited) => this.#judgeInQueue(report, isLimited))
+        ? queue.answered(running, report, (isLimited) => this.#judge(report, isLimited))
         : this.#judge(report, false)
+    // the next hop of a redirect takes a slot of its own, and the client may run hooks before
+    if (report.status >= 300 && report.status < 400) this.#leaveQueue()
     return this.#verdict
   }
 
@@ -193,13 +195,6 @@ class AttemptPass implements Pass {
     if (this.#isOver) return
     this.#leave()
     this.#call.record?.finish(failure)
-  }
-
-  #judgeInQueue(report: Report, isLimited: boolean): Verdict {
-    const verdict = this.#judge(report, isLimited)
-    // the next hop of a redirect takes a slot of its own, and the client may run hooks before
-    if (report.status >= 300 && report.status < 400) this.#leaveQueue()
-    return verdict
   }
 
   #judge(report: Report, isLimited: boolean): Verdict {
