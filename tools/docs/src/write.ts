@@ -14,7 +14,7 @@ const writers: Readonly<Record<string, readonly string[]>> = {
   conformance: ['tools/docs/src/conformance.ts'],
   // packages/otel/dashboards and the tables of its README; 1 s
   dashboards: ['packages/otel/dashboards/write.ts'],
-  // docs/images; 1 min
+  // docs/images; 15 s
   pictures: ['tools/docs/src/record-quickstart.ts'],
   // the table of docs/guide/rate-policy.md; 20 s
   quota: ['packages/core/test/simulation/write-table.ts'],
