@@ -34,37 +34,47 @@ export async function attempt(
     report.status >= 400 && judge({ ...report, status: redirects.judgedBy() ?? report.status }) === 'again'
   const transport = judgedTransport(given, context, isUnwanted)
   const { beforeRedirect } = redirects
-  const sent = copyOf(given, { ...context.target, ...transport.options, headers, beforeRedirect })
-  /** Takes the token off a response or an error, whose config may be a copy that an adapter around another one made. */
-  const hide = (holder: Partial<AxiosResponse> | undefined): void => {
-    if (holder?.config === sent) holder.config = given
-    else if (holder?.config?.headers === headers) holder.config.headers = given.headers
-    hideRequestOf(holder)
+
+  const settle = async (sent: Config): Promise<{ result: Outcome; response: AxiosResponse }> => {
+    /** Takes the token off a response or an error, whose config may be a copy that an adapter around another one made. */
+    const hide = (holder: Partial<AxiosResponse> | undefined): void => {
+      if (holder?.config === sent) holder.config = given
+      else if (holder?.config?.headers === headers) holder.config.headers = given.headers
+      hideRequestOf(holder)
+    }
+    try {
+      const response = await context.send(sent)
+      hide(response)
+      return { result: { response }, response }
+    } catch (error) {
+      const failed = error as Partial<AxiosResponse> & { readonly response?: AxiosResponse }
+      hide(failed)
+      hide(failed.response)
+      hideOtherWays(failed)
+      // a status that axios makes an error of is a response like any other
+      if (failed.response === undefined) throw error
+      return { result: { error }, response: failed.response }
+    } finally {
+      // a stream may make an error of it later
+      sent.headers = given.headers
+    }
   }
-  const exchangeOf = (result: Outcome, response: AxiosResponse): Exchange<Outcome> => ({
+
+  const { target } = context
+  const { result, response } = await settle(
+    copyOf(given, { ...target, ...transport.options, headers, beforeRedirect }),
+  )
+  const { refused } = transport
+  return {
     status: redirects.judgedBy() ?? response.status,
     header: (name) => headerOf(response, name),
     result,
+    follow:
+      refused && (async () => (await settle(copyOf(given, { ...target, ...(await refused()) }))).result),
     async discard() {
       await discard(response)
-      await transport.discarded()
+      await refused?.()
     },
-  })
-  try {
-    const response = await context.send(sent)
-    hide(response)
-    return exchangeOf({ response }, response)
-  } catch (error) {
-    const failed = error as Partial<AxiosResponse> & { readonly response?: AxiosResponse }
-    hide(failed)
-    hide(failed.response)
-    hideOtherWays(failed)
-    // a status that axios makes an error of is a response like any other
-    if (failed.response === undefined) throw error
-    return exchangeOf({ error }, failed.response)
-  } finally {
-    // a stream may make an error of it later
-    sent.headers = given.headers
   }
 }
 

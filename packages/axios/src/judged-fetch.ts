@@ -1,13 +1,13 @@
-import { discardBody, type Report } from '@tokenlane/core/adapter'
 import type { InternalAxiosRequestConfig } from 'axios'
 
 type Config = InternalAxiosRequestConfig
 type Fetch = typeof globalThis.fetch
-type IsUnwanted = (report: Report) => boolean
+/** Returns the response that axios gets. */
+type Judge = (response: Response) => Promise<Response>
 
 /** axios passes what it does not know on to `fetch`. */
 interface Judged extends RequestInit {
-  readonly tokenlaneJudge?: IsUnwanted
+  readonly tokenlaneJudge?: Judge
 }
 
 /** What axios' types leave out. */
@@ -27,9 +27,9 @@ export function withoutRedirects(given: Config): RequestInit {
 }
 
 /** Returns the options of axios' adapter for `fetch`. From axios 1.12 on it takes a `fetch`, so that unwanted bodies are not read. */
-export function judgedFetchOptions(given: Config, isUnwanted: IsUnwanted): object {
+export function judgedFetchOptions(given: Config, judge: Judge): object {
   const { env } = given as FetchConfig
-  const fetchOptions: Judged = { ...withoutRedirects(given), tokenlaneJudge: isUnwanted }
+  const fetchOptions: Judged = { ...withoutRedirects(given), tokenlaneJudge: judge }
   return { fetchOptions, env: { ...env, fetch: judgingFetch(env?.fetch) } }
 }
 
@@ -40,13 +40,9 @@ function judgingFetch(given: Fetch = currentFetch): Fetch {
   let made = judging.get(given)
   if (made === undefined) {
     made = async (input, init: Judged = {}) => {
-      const { tokenlaneJudge: isUnwanted, ...rest } = init
+      const { tokenlaneJudge: judge, ...rest } = init
       const response = await given(input, rest)
-      const { status, headers } = response
-      const report = { status, header: (name: string) => headers.get(name) }
-      if (isUnwanted?.(report) !== true) return response
-      await discardBody(response.body)
-      return new Response(null, { status })
+      return judge === undefined ? response : judge(response)
     }
     judging.set(given, made)
   }

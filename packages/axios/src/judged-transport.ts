@@ -1,4 +1,4 @@
-import { hidingAgent, judgeResponses, type JudgedRequest, type Report } from '@tokenlane/core/adapter'
+import { discardBody, hidingAgent, judgeResponses, type Report } from '@tokenlane/core/adapter'
 import type { InternalAxiosRequestConfig } from 'axios'
 
 import { judgedFetchOptions, withoutRedirects } from './judged-fetch.ts'
@@ -9,8 +9,8 @@ type OnRequest = (request: NodeJS.EventEmitter) => void
 /** Options that make axios' own adapters ask about a response before they read its body. */
 export interface JudgedTransport {
   readonly options: Partial<Config>
-  /** Resolves when the bodies of unwanted responses are gone. */
-  discarded(): Promise<unknown> | undefined
+  /** Returns options with which axios reads the unwanted response after all, once its body is gone; `undefined` without one. */
+  readonly refused: (() => Promise<Partial<Config>>) | undefined
 }
 
 /** Whether agents make the requests. Elsewhere, axios reads every body first. */
@@ -22,8 +22,22 @@ export function judgedTransport(
   { isFetch, isHttps }: { readonly isFetch: boolean; readonly isHttps: boolean },
   isUnwanted: (report: Report) => boolean,
 ): JudgedTransport {
-  let judged: JudgedRequest | undefined
-  const onRequest: OnRequest = (request) => void (judged = judgeResponses(request, isUnwanted))
+  let refused: JudgedTransport['refused']
+  const onRequest: OnRequest = (request) => {
+    const judged = judgeResponses(request, (report) => {
+      if (!isUnwanted(report)) return false
+      refused = async () => ({ transport: transportTo(await judged.refused()) })
+      return true
+    })
+  }
+  const judge = async (response: Response): Promise<Response> => {
+    const { status, headers, body } = response
+    if (!isUnwanted({ status, header: (name) => headers.get(name) })) return response
+    const chunks = await discardBody(body)
+    const again = async (): Promise<Response> => new Response(chunks && new Blob(chunks as never), response)
+    refused = async () => ({ env: { ...given.env, fetch: again } })
+    return new Response(null, { status })
+  }
   const [own, other] = isHttps
     ? (['httpsAgent', 'httpAgent'] as const)
     : (['httpAgent', 'httpsAgent'] as const)
@@ -32,9 +46,25 @@ export function judgedTransport(
   const options = {
     [own]: mayJudge ? agentFor(given[own], isHttps, onRequest) : hidingAgent<unknown>(given[own]),
     [other]: hidingAgent<unknown>(given[other]),
-    ...(isFetch ? judgedFetchOptions(given, isUnwanted) : { fetchOptions: withoutRedirects(given) }),
+    ...(isFetch ? judgedFetchOptions(given, judge) : { fetchOptions: withoutRedirects(given) }),
   }
-  return { options, discarded: () => judged?.discarded }
+  return {
+    options,
+    get refused() {
+      return refused
+    },
+  }
+}
+
+/** Returns what axios makes requests with in the place of `node:http`, and gets this response from. */
+function transportTo(response: object): object {
+  const { PassThrough } = process.getBuiltinModule('node:stream')
+  return {
+    request(_: object, respond: (response: object) => void) {
+      queueMicrotask(() => respond(response))
+      return Object.assign(new PassThrough(), { setTimeout() {} })
+    },
+  }
 }
 
 function agentFor(given: unknown, isHttps: boolean, onRequest: OnRequest): unknown {

@@ -23,8 +23,8 @@ export interface Exchange<T> extends Report {
    */
   discard(): unknown
   /**
-   * Follows a redirect, if the adapter does that itself: called instead of reading `result`, and resolves with what the
-   * caller gets. `pass.follow()` waits for the pass of a hop within the API.
+   * Resolves with what the caller gets, where that takes more work: called instead of reading `result`. An adapter that
+   * follows redirects itself does it here; `pass.follow()` waits for the pass of a hop within the API.
    */
   readonly follow?: ((pass: Pass) => Promise<T>) | undefined
 }
