@@ -81,7 +81,9 @@ export class RenewalBackoff {
     const spacing = betweenHalfAndWhole(backoff(tries, ofTries))
     const delay = this.#heeding(error, this.#thinning(error, spacing))
     if (delay < longest) return delay
-    const isOver = isAsked(error) || longest < firstRetry || this.#isThinned(error)
+    const { busy, retryAfter = 0 } = error
+    const isAskedOf = busy === true || retryAfter >= longest
+    const isOver = isAskedOf || longest < firstRetry || this.#isThinned(error)
     return isOver ? undefined : longest
   }
 
@@ -100,13 +102,15 @@ export class RenewalBackoff {
   /** Returns the distance to the next try: what the issuer asks for, else our own. 250 ms at least, 5 minutes at most. */
   #heeding(error: TokenlaneError, spacing: number): number {
     const { retryAfter = 0, busy } = error
-    if (busy === true) {
-      // those that the issuer named the same moment must not come back together again and again
-      const drawn = Math.random() * (isPause(retryAfter) ? thinned(this.#busy - 1) : thinned(this.#busy))
-      return Math.max(firstRetry, Math.min(longestRetryAfter, retryAfter + drawn))
-    }
+    const isNamed = isPause(retryAfter)
+    // those that the issuer named the same moment must not come back together again and again
+    const drawn = (refusals: number): number => Math.random() * thinned(isNamed ? refusals - 1 : refusals)
+    if (busy === true)
+      return Math.max(firstRetry, Math.min(longestRetryAfter, retryAfter + drawn(this.#busy)))
     if (error.retryAfter === undefined) return spacing
-    return isPause(retryAfter) ? Math.min(retryAfter, longestRetryAfter) : Math.max(spacing, firstRetry)
+    if (!isNamed) return Math.max(spacing, firstRetry)
+    const apart = mayCrowd(error) ? Math.min(longestUnsaid, drawn(this.#crowded)) : 0
+    return Math.min(longestRetryAfter, retryAfter + apart)
   }
 
   /** Counts a busy issuer; called for each try that failed, before it is decided what follows. */

@@ -25,11 +25,15 @@ function managerAt(
   })
 }
 
+const inASecond = (status: number): Response => new Response('', { status, headers: { 'retry-after': '1' } })
+
 /** How an endpoint says that it got too much, and how many requests of 20 processes it gets at most. */
 const refusals: readonly (readonly [said: string, most: number, refuse: () => Response | Error])[] = [
   ['429', 200, () => Response.json({ error: 'too_many_requests' }, { status: 429 })],
   ['slow_down', 200, () => Response.json({ error: 'slow_down' }, { status: 400 })],
   ['a bare 503', 200, () => new Response('', { status: 503 })],
+  ['a 503 that names one moment to all', 200, () => inASecond(503)],
+  ['a 429 that names one moment to all', 200, () => inASecond(429)],
   // tried as those of an issuer that restarts in the first 15 s
   ['broken connections', 350, () => new TypeError('fetch failed', { cause: { code: 'ECONNRESET' } })],
 ]
@@ -116,9 +120,11 @@ test('one tenant whose own quota is used up holds the others back by seconds, no
   await expect(Promise.all(others)).resolves.toHaveLength(10)
 })
 
-test.each<[string, number, () => Response | Error]>([
+test.each<readonly [string, number, () => Response | Error | Promise<never>]>([
   ['refused connections', 5, () => new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } })],
-  ['502', 5, () => new Response('', { status: 502 })],
+  ...[500, 502, 504].map((status) => [`${status}`, 5, () => new Response('', { status })] as const),
+  // the try that is under way, and the distance to the next one
+  ['timeouts', 10, () => new Promise<never>(() => {})],
   // which may be busy
   ['a bare 503', 30, () => new Response('', { status: 503 })],
 ])('an outage of any length by %s ends within %i s', async (_what, bound, fail) => {
@@ -126,7 +132,7 @@ test.each<[string, number, () => Response | Error]>([
   const endpoint = new LimitedEndpoint(1_000)
   const fetch = async (): Promise<Response> => {
     if (!isOut) return endpoint.fetch()
-    const answer = fail()
+    const answer = await fail()
     if (answer instanceof Error) throw answer
     return answer
   }
