@@ -1,6 +1,6 @@
 import type { CheckedPolicy, PolicyResponse, RateLimit, RateLimitHeaders } from './rate-policy.ts'
 import { readInstant } from '../time/read-instant.ts'
-import { readRetryAfter, readWait } from '../time/read-wait.ts'
+import { readRetryAfter, readWait, unitOf } from '../time/read-wait.ts'
 
 /** Status and headers of a response. */
 export interface ResponseHead {
@@ -120,7 +120,7 @@ function ownQuotaOf(
   const usedUp = whole === undefined ? left : Math.min(left, whole)
   return {
     remaining: Math.max(0, usedUp),
-    resetIn: (reset && resetOf(response, textOf(response, reset))) || 0,
+    resetIn: (reset && readWait(textOf(response, reset), clockOf(response), unitOf(reset))) || 0,
   }
 }
 

@@ -63,7 +63,7 @@ export interface PolicyResponse {
 export interface RateLimitHeaders {
   /** What remains of the quota: `17`, or how much of it is used: `32/40`, `api-usage=113/5000000`. */
   readonly remaining: string
-  /** When the quota is whole again, in any form: seconds, an epoch, a date, a span. */
+  /** When the quota is whole again, in any form: seconds, an epoch, a date, a span; milliseconds if the name ends in `-ms`. */
   readonly reset?: string | undefined
   /** The quota, where `remaining` names what is used of it. */
   readonly limit?: string | undefined

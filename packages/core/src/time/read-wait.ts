@@ -4,18 +4,23 @@ import { readInstant } from './read-instant.ts'
 /** Returns the value of a header by its lower-case name. */
 type ReadHeader = (name: string) => string | null | undefined
 
+/** Some gateways send the first or the second beside the coarser third (RFC 9110 §10.2.3). */
+const retryAfter = ['retry-after-ms', 'x-ms-retry-after-ms', 'retry-after']
+
 /**
- * Returns how long a response asks to wait, in milliseconds: by `retry-after-ms` or `x-ms-retry-after-ms`, which some
- * gateways send beside the coarser `Retry-After`, else by `Retry-After` (RFC 9110 §10.2.3).
+ * Returns how long a response asks to wait, in milliseconds, by the finest of its headers.
  *
  * @param now as for `readWait`.
  */
 export function readRetryAfter(header: ReadHeader, now: () => number): number | undefined {
-  return (
-    readWait(header('retry-after-ms'), now, 1) ??
-    readWait(header('x-ms-retry-after-ms'), now, 1) ??
-    readWait(header('retry-after'), now)
-  )
+  return retryAfter
+    .map((name) => readWait(header(name), now, unitOf(name)))
+    .find((wait) => wait !== undefined)
+}
+
+/** Returns what a number without a unit stands for in a header of this name, in milliseconds. */
+export function unitOf(name: string): number {
+  return /-(?:ms|milliseconds)$/.test(name) ? 1 : 1_000
 }
 
 /** A longer header is nonsense. */
