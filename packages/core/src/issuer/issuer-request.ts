@@ -82,11 +82,13 @@ async function read({ status, headers, body: stream }: Response): Promise<Omit<I
   }
 }
 
+/** Whether a response of this type is a form: some servers send one where the standard has JSON. */
+export const isForm = (type: string): boolean => /\bx-www-form-urlencoded\b/i.test(type)
+
 /** Returns the members without those that are null, and texts without the white space around them. */
 function membersOf(body: string, type: string): IssuerResponse['members'] {
   try {
-    const isForm = /\bx-www-form-urlencoded\b/i.test(type)
-    const object = isForm
+    const object = isForm(type)
       ? Object.fromEntries(new URLSearchParams(body.trim()))
       : (JSON.parse(body) as object)
     const members = Object.entries<unknown>({ ...object })

@@ -9,10 +9,10 @@ export function tokenNotices(issuer: string, emit: Emit) {
     /** The scopes that the last token lacks. */
     missingScopes: (): readonly string[] => missing,
     note<T extends Grant>(grant: T): T {
-      const { oddities = [], missingScopes } = grant
-      // another process made the request, and knows
-      if (missingScopes === undefined) return grant
+      const { oddities = [], missingScopes = [], duration } = grant
       missing = missingScopes
+      // another process made the request, and has said so
+      if (duration === undefined) return grant
       const news = JSON.stringify([oddities, missing])
       if (news === said) return grant
       said = news

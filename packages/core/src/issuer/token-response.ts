@@ -4,6 +4,7 @@ import type { TokenlaneError } from '../errors.ts'
 import { isText, printable } from '../foreign-text.ts'
 import { failure } from './issuer-failure.ts'
 import { mistakeOf } from './issuer-url.ts'
+import { isForm } from './issuer-request.ts'
 import { descriptionIn, errorCode, knownErrors, proofsIn } from './issuer-words.ts'
 import type { ClientProof, IssuedToken, IssuerRequest, IssuerResponse, TokenEndpoint } from './protocol.ts'
 
@@ -175,11 +176,12 @@ function wrong(name: string, fault: string): Wrong {
 }
 
 /** Returns what RFC 6749 §5.1 has otherwise; a type may hold anything, and is not quoted. */
-function odditiesOf({ status, members }: IssuerResponse): readonly string[] {
+function odditiesOf({ status, type: media, members }: IssuerResponse): readonly string[] {
   const { token_type: type, expires_in: seconds } = members
   const isBearer = typeof type === 'string' && type.toLowerCase() === 'bearer'
   return [
     ...(status === 200 ? [] : [`status ${status} instead of 200`]),
+    ...(isForm(media) ? ['a form in place of JSON'] : []),
     ...(isBearer ? [] : [type === undefined ? 'no `token_type`' : 'a `token_type` that is not Bearer']),
     ...(isMissing(seconds) ? ['no `expires_in` (1 h is assumed)'] : []),
   ]

@@ -21,7 +21,7 @@ export interface ClientTokenSource extends Pick<TokenSource, 'idle'> {
   obtain(client: ClientCredentials, reason: RenewalReason, wait: Wait, memory?: MemoryOf): Promise<Grant>
 }
 
-/** A token, and how long it lives; what its response said only where this process made the request. */
+/** A token, and how long it lives; what is unusual only where this process made the request. */
 export interface Grant extends Partial<Pick<IssuedToken, 'oddities' | 'missingScopes'>> {
   readonly token: string
   /** The lifetime that the issuer gave it, in milliseconds; `expiry` may be sooner. */

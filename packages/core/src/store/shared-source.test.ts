@@ -561,3 +561,18 @@ test('a token store that is given as it is is refused with the function that sha
     '`store` is an object; allowed: `redisTokenStore` from @tokenlane/redis, or `sharedStore` from @tokenlane/core/fleet',
   )
 })
+
+test('every process knows the scopes that the shared token lacks, and one of them says so', async () => {
+  const { issuer, join } = fleetOf(0, { scope: 'records.read records.write' } as object)
+  issuer.respondWith(() =>
+    Response.json({ access_token: 'a', token_type: 'Bearer', expires_in: 3_600, scope: 'records.read' }),
+  )
+  const processes = [join(), join()]
+  for (const { tokens } of processes) await soon(tokens.getToken('general'))
+  expect(issuer.count).toBe(1)
+  expect(processes.map(({ tokens }) => tokens.status().issuers['general']?.missingScopes)).toEqual([
+    ['records.write'],
+    ['records.write'],
+  ])
+  expect(processes.flatMap(({ eventsOf }) => eventsOf('scope.narrowed'))).toHaveLength(1)
+})

@@ -136,8 +136,8 @@ export function sharedSource(
           kept = undefined
           return grant
         }
-        const { token, lifetime, expiry } = grant
-        const stored = { token, lifetime, expiresAt: expiry.wall }
+        const { token, lifetime, expiry, missingScopes } = grant
+        const stored = { token, lifetime, expiresAt: expiry.wall, missingScopes }
         // before any call uses the token: its refusal must be able to name the entry
         const entry = await seal.seal(stored)
         const left = Math.max(1, Math.floor(stored.expiresAt - Date.now()))
@@ -154,10 +154,13 @@ export function sharedSource(
   }
 }
 
-function grantOf({ token, lifetime, expiresAt }: StoredToken, expiresIn: number = lifetime): Grant {
+function grantOf(
+  { token, lifetime, expiresAt, missingScopes = [] }: StoredToken,
+  expiresIn: number = lifetime,
+): Grant {
   // our clock and that of the process that wrote it may differ: no token has more left than it ever had
   const left = Math.min(expiresAt - Date.now(), expiresIn, lifetime)
-  return { token, lifetime, expiry: later(moment(), left) }
+  return { token, lifetime, expiry: later(moment(), left), missingScopes }
 }
 
 /** Whether a refusal is too old to be one that the store has kept: somebody has put it back. */

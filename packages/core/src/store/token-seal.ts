@@ -7,6 +7,8 @@ export interface StoredToken {
   readonly token: string
   readonly expiresAt: number
   readonly lifetime: number
+  /** The scopes that were asked for and not granted. */
+  readonly missingScopes?: readonly string[] | undefined
 }
 
 /** What all processes need to know of a client that the issuer refused. */

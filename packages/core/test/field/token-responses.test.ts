@@ -118,6 +118,17 @@ test('what was odd is said once, in one event, and renewals do not repeat it', a
   ])
 })
 
+test('a form in place of JSON is odd', async () => {
+  answer = (_, response) =>
+    response
+      .writeHead(200, { 'content-type': 'application/x-www-form-urlencoded' })
+      .end('access_token=a&token_type=bearer&expires_in=60')
+  const { events } = await ask()
+  expect(events.filter(({ type }) => type === 'token.unusual')).toEqual([
+    { type: 'token.unusual', issuer: 'general', oddities: ['a form in place of JSON'] },
+  ])
+})
+
 test.each<[string, object]>([
   ['DPoP (RFC 9449)', { access_token: 'a', token_type: 'DPoP', expires_in: 60 }],
   ['mac', { access_token: 'a', token_type: 'mac', expires_in: 60 }],
