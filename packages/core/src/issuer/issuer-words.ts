@@ -1,4 +1,4 @@
-import { bytesOf } from '../credentials/bytes.ts'
+import { fromBase64url } from '../credentials/bytes.ts'
 import { aboutRequest } from '../credentials/refused-client.ts'
 import { isText, printable } from '../foreign-text.ts'
 import type { IssuerResponse } from './protocol.ts'
@@ -65,44 +65,55 @@ export function isWord(text: unknown, secrets: readonly string[]): text is strin
   return typeof text === 'string' && /^[\w.:/-]{1,64}$/.test(text) && !quotesAny(text, secrets)
 }
 
-/** Whether text holds one of the secrets, or a telling part of one. */
+/** Whether text holds one of the secrets, or a telling part of one, in whatever form a server may have sent it back. */
 export function quotesAny(text: string, secrets: readonly string[]): boolean {
-  return secrets.flatMap(formsOf).some((secret) => {
-    const last = Math.max(0, secret.length - tellingPart)
-    for (let start = 0; start <= last; start += 1)
-      if (text.includes(secret.slice(start, start + tellingPart))) return true
-    return false
+  const readings = readingsOf(text).map((reading) => reading.toLowerCase())
+  return secrets.some((given) => {
+    const secret = given.slice(0, longestCompared).toLowerCase()
+    return readings.some((reading) => quotes(reading, secret))
   })
 }
 
-const escapes: readonly (readonly [string, string])[] = [
-  ['&', '&amp;'],
-  ['<', '&lt;'],
-  ['>', '&gt;'],
-  ['"', '&quot;'],
-]
+function quotes(text: string, secret: string): boolean {
+  if (secret.length <= tellingPart) return text.includes(secret)
+  for (let start = 0; start + tellingPart <= text.length; start += 1)
+    if (secret.includes(text.slice(start, start + tellingPart))) return true
+  return false
+}
 
-/** Returns a secret in every form in which a server may send it back: as it is, in a form, a URL, HTML, JSON, base64. */
-function formsOf(given: string): readonly string[] {
-  // no message is as long
-  const secret = given.slice(0, longestCompared)
-  const inForm = new URLSearchParams([['', secret]]).toString().slice(1)
-  const html = escapes.reduce((text, [from, to]) => text.replaceAll(from, to), secret)
-  const binary = Array.from(bytesOf(secret), (byte) => String.fromCharCode(byte)).join('')
-  // wherever it stands among other bytes, such as after the client id, without what they change at both ends
-  const inBase64 = ['', ' ', '  '].map((before) =>
-    btoa(before + binary)
-      .replace(/=+$/, '')
-      .slice(before.length === 0 ? 0 : 4, -1),
-  )
-  return [
-    secret,
-    inForm,
-    inForm.replaceAll('+', '%20'),
-    html,
-    html.replaceAll("'", '&#39;'),
-    html.replaceAll("'", '&#x27;'),
-    JSON.stringify(secret).slice(1, -1),
-    ...inBase64.flatMap((text) => [text, text.replaceAll('+', '-').replaceAll('/', '_')]),
-  ].filter((form) => form === secret || form.length >= 4)
+/** What takes back how servers encode text: in HTML, a URL, a form, JSON, hexadecimal and base64. */
+const decoders: readonly ((text: string) => string)[] = [
+  (text) => text.replaceAll(/&(?:#x([\da-f]{1,6})|#(\d{1,7})|(amp|lt|gt|quot|apos));/gi, character),
+  (text) => text.replaceAll(/(?:%[\da-f]{2})+/gi, (run) => fromHex(run.replaceAll('%', ''))),
+  (text) => text.replaceAll('+', ' '),
+  (text) => text.replaceAll(/\\(?:u([\da-f]{4})|(.))/gi, (_, code, as) => as ?? character(_, code)),
+  (text) => text.replaceAll(/(?:[\da-f]{2}){6,}/gi, fromHex),
+  // wherever it begins, since what stands before it changes how bytes are cut
+  (text) => text.replaceAll(/[\w+/-]{8,}/g, (run) => [0, 1, 2, 3].map((at) => fromBase64(run, at)).join(' ')),
+]
+/** How often text may have been encoded, one way upon the other. */
+const mostRounds = 3
+
+function readingsOf(text: string): readonly string[] {
+  const readings = new Set([text])
+  for (let round = 0; round < mostRounds; round += 1)
+    for (const reading of [...readings]) for (const decode of decoders) readings.add(decode(reading))
+  return [...readings]
+}
+
+const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
+
+function character(_: string, hex?: string, decimal = '', name = ''): string {
+  const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
+  return named[name.toLowerCase()] ?? String.fromCodePoint(code % 0x11_00_00)
+}
+
+function fromHex(digits: string): string {
+  const bytes = digits.match(/../g) ?? []
+  return new TextDecoder().decode(Uint8Array.from(bytes, (byte) => Number.parseInt(byte, 16)))
+}
+
+function fromBase64(run: string, start: number): string {
+  const whole = run.slice(start)
+  return new TextDecoder().decode(fromBase64url(whole.slice(0, whole.length - (whole.length % 4))))
 }

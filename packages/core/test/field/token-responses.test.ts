@@ -235,6 +235,7 @@ test.each(['error', 'error_description', 'detail', 'title', 'message'])(
       Buffer.from(`client-1:${clientSecret}`).toString('base64url'),
       Buffer.from(clientSecret).toString('base64'),
       Buffer.from(`grant_type=client_credentials&client_secret=${clientSecret}`).toString('base64'),
+      Buffer.from(new URLSearchParams({ client_secret: clientSecret }).toString()).toString('base64'),
     ]
     for (const form of echoes) {
       answer = json({ error: 'invalid_client', [member]: form }, 400)
