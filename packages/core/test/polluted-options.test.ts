@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 
 /** The interfaces of the public surface that are options, given by an application or an adapter. */
 const ofOptions =
-  /^export interface (?:\w*Options\w*|\w*Settings|RatePolicy|RateLimit|\w+Credentials)\b[\s\S]*?^}/gm
+  /^export interface (?:\w*Options\w*|\w*Settings|RatePolicy|(?:Rate)?Limit|RateLimitHeaders|AuthUrl|\w+Credentials)\b[\s\S]*?^}/gm
 /** Read by Node wherever code leaves them out: on every object they break `fetch` itself. */
 const ofNode = ['signal', 'method', 'headers', 'body', 'status']
 

@@ -1,5 +1,10 @@
 // Does everything that options decide, once for each of the names given and each value, which is then on every object of
 // the process, as after a careless merge. Prints the names that changed what came of it.
+import { generateKeyPairSync } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
 import {
   createTokenManager,
   generalIssuer,
@@ -9,6 +14,7 @@ import {
   weblinkIssuer,
   type TokenManager,
 } from '../src/index.ts'
+import { fileTokenStore } from '../src/node.ts'
 import { createTenants } from '../src/tenants.ts'
 import { fakeTokens } from '../src/testing/index.ts'
 
@@ -22,7 +28,15 @@ const ratePolicy = {
   ],
   concurrency: 1,
   maxWait: 10_000,
+  rateLimitHeaders: { remaining: 'x-left' },
 }
+const { privateKey } = generateKeyPairSync('ec', {
+  namedCurve: 'P-256',
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+})
+const place = mkdtempSync(join(tmpdir(), 'polluted-'))
+let folders = 0
 const prototype = Object.prototype as unknown as Record<string, unknown>
 
 async function outcome(): Promise<string> {
@@ -45,11 +59,18 @@ async function outcome(): Promise<string> {
     a: oauthIssuer({ tokenEndpoint: 'https://a.example.com/token', credentials }),
     b: generalIssuer({ authUrl: 'https://b.example.com', credentials }),
     c: weblinkIssuer({ authUrl: 'https://c.example.com', credentials }),
+    d: oauthIssuer({ tokenEndpoint: 'https://d.example.com/', credentials: { clientId: 'd', privateKey } }),
+    e: oauthIssuer({
+      tokenEndpoint: 'https://e.example.com/',
+      credentials: { clientId: 'e', assertion: () => 'a', assertionType: 'saml2' },
+    }),
   }
+  folders += 1
+  const store = fileTokenStore(join(place, `${folders}`), { key: 'a-key-of-more-than-32-characters' })
   const apis = [{ baseUrl, issuer: 'a' as const, ratePolicy }]
   const tenants = createTenants({ options: () => ({ issuers, apis, fetch }) })
   const managers: TokenManager[] = [
-    createTokenManager({ issuers, apis, fetch, observe: logObserver(log) }),
+    createTokenManager({ issuers, apis, fetch, store, observe: logObserver(log) }),
     tokensFor({
       ...oauthIssuer({ tokenEndpoint: 'https://a.example.com/token', credentials }),
       baseUrl,
@@ -59,6 +80,7 @@ async function outcome(): Promise<string> {
     tenants.get('acme'),
   ]
   for (const tokens of managers) {
+    for (const issuer of Object.keys(tokens.status().issuers)) await tokens.getToken(issuer)
     const api = tokens.route(baseUrl)
     const send = async (call?: { client: string }): Promise<unknown> =>
       api?.send(async (authorization) => {
@@ -84,5 +106,6 @@ for (const name of process.argv.slice(2))
     Reflect.deleteProperty(prototype, name)
     if (seen !== usual) changed.push(`${name}: ${seen.slice(0, 200)}`)
   }
+rmSync(place, { recursive: true })
 console.log(JSON.stringify(changed))
 process.exit()
