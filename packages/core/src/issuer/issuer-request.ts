@@ -1,6 +1,5 @@
 import { abortable } from '../time/abortable.ts'
-import { readInstant } from '../time/read-instant.ts'
-import { readRetryAfter } from '../time/read-wait.ts'
+import { readAsked } from '../limits/rate-limit-headers.ts'
 import { faultOfProcess } from '../tls/tls-floor.ts'
 import { failure, transportFailure, unusedProxy } from './issuer-failure.ts'
 import type { FormField, IssuerFetch, IssuerRequest, IssuerResponse } from './protocol.ts'
@@ -64,21 +63,18 @@ async function read({ status, headers, body: stream }: Response): Promise<Omit<I
     body += decoder.decode(chunk, { stream: true })
   }
   body += decoder.decode()
-  const date = headers.get('date')
-  const [type = ''] = (headers.get('content-type') ?? '').split(';')
+  const header = (name: string): string | null => headers.get(name)
+  const [type = ''] = (header('content-type') ?? '').split(';')
   return {
     status,
     body,
     members: membersOf(body, type),
     type: type.trim().toLowerCase(),
-    // a date is compared with the issuer's own clock, since ours may be an hour off
-    retryAfter: readRetryAfter(
-      (name) => headers.get(name),
-      () => readInstant(date) ?? Date.now(),
-    ),
-    date,
-    location: headers.get('location'),
-    isBearer: /^\s*bearer\b/i.test(headers.get('www-authenticate') ?? ''),
+    // other responses may tell of a quota that is not used up yet
+    retryAfter: readAsked({ status, header }, status === 429 || status === 503),
+    date: header('date'),
+    location: header('location'),
+    isBearer: /^\s*bearer\b/i.test(header('www-authenticate') ?? ''),
   }
 }
 

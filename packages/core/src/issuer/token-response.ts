@@ -54,12 +54,13 @@ export function readTokenResponse(response: IssuerResponse, asked: TokenRequest)
   })
 }
 
-/** What says that there are too many requests, in the words of servers (Zoho, AWS, Google, Vertex). */
-const busyWords = /too.?many.?requests|rate.?(?:limit|exceeded)|throttl|slow.?down|quota.?exceeded/i
+/** What says that there are too many requests, in the words of servers (Zoho, AWS, Google, Salesforce, Vertex). */
+const busyWords =
+  /too.?many.?(?:requests|calls|attempts|tokens)|rate.?(?:limit|exceeded)|limit.?(?:exceeded|reached)|throttl|slow.?down|quota.?exceeded/i
 
-/** Whether the issuer gets more requests than it takes: other statuses than 429 need words for it. */
+/** Whether the issuer gets more requests than it takes, in a response without a token: other statuses than 429 need words for it. */
 export function isBusy({ status, body }: IssuerResponse): boolean {
-  return status === 429 || (status >= 400 && busyWords.test(body.slice(0, 2_000)))
+  return status === 429 || busyWords.test(body.slice(0, 2_000))
 }
 
 /** Errors and statuses of an issuer, or of what stands before it, that may pass. */

@@ -83,6 +83,62 @@ test.each([
   await tokens.close()
 })
 
+test.each<[string, Record<string, string>, number]>([
+  ['Auth0', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': 'EPOCH' }, 429],
+  [
+    'Okta',
+    { 'x-rate-limit-limit': '100', 'x-rate-limit-remaining': '0', 'x-rate-limit-reset': 'EPOCH' },
+    429,
+  ],
+  ['a gateway with the headers of the draft', { ratelimit: '"tokens";r=0;t=8' }, 429],
+  ['a gateway that says 503', { 'ratelimit-remaining': '0', 'ratelimit-reset': '8' }, 503],
+])(
+  'an issuer that names its reset in other words is asked again after it: %s',
+  async (_who, given, status) => {
+    let isFirst = true
+    const reset = `${Math.floor(Date.now() / 1_000) + 8}`
+    const headers = Object.entries(given).map(([name, text]): [string, string] => [
+      name,
+      text.replace('EPOCH', reset),
+    ])
+    const endpoint = new LimitedEndpoint(1_000)
+    const tokens = managerAt('https://auth.example.com/token', async () => {
+      if (!isFirst) return endpoint.fetch()
+      isFirst = false
+      return new Response('', { status, headers })
+    })
+    const token = tokens.getToken('general')
+    await pass(7 * second)
+    expect(endpoint.requests).toEqual([])
+    await pass(3 * second)
+    await expect(token).resolves.toMatchObject({ value: 't1' })
+  },
+)
+
+test.each([
+  [
+    'Zoho',
+    200,
+    { error: 'Access Denied', error_description: 'You have made too many requests continuously.' },
+  ],
+  ['Amazon Cognito', 400, { error: 'TooManyRequestsException', message: 'Rate exceeded' }],
+  ['Salesforce', 400, { error: 'login_rate_exceeded', error_description: 'login rate exceeded' }],
+  ['a gateway', 403, { message: 'API rate limit exceeded' }],
+  ['a firewall', 403, { message: 'Too many attempts, try again later' }],
+  [
+    'a list of tokens that is full',
+    400,
+    { error: 'invalid_request', error_description: 'Token limit reached' },
+  ],
+])('a busy issuer is not taken for one that refuses the client: %s', async (_who, status, body) => {
+  const endpoint = new LimitedEndpoint(0, () => Response.json(body, { status }))
+  const tokens = managerAt('https://auth.example.com/token', endpoint.fetch)
+  const failed = tokens.getToken('general').catch((error: unknown) => error)
+  await pass(20 * second)
+  expect(await failed).toMatchObject({ busy: true, status })
+  expect(endpoint.requests.length).toBeLessThanOrEqual(8)
+})
+
 test('what Retry-After says to all processes at once does not bring them back together again and again', async () => {
   vi.spyOn(Math, 'random').mockImplementation(new Random(1).next)
   const endpoint = new LimitedEndpoint(
