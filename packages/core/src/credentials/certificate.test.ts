@@ -74,10 +74,13 @@ test('a PKCS#12 file is taken as its bytes, as Base64 text in any form, and with
     new Uint8Array(pfx),
     base64,
     `${base64.replaceAll(/.{64}/g, '$&\n')}\n`,
+    base64.replaceAll(/.{64}/g, String.raw`$&\n`),
     Buffer.from(pfx).toString('base64url'),
   ]
   for (const form of forms) expect(refused({ clientId: 'a', pfx: form, passphrase })).toBe('accepted')
-  expect(refused({ clientId: 'a', pfx: pkcs12([pair.cert, pair.key], '') })).toBe('accepted')
+  const open = pkcs12([pair.cert, pair.key], '')
+  for (const none of [{}, { passphrase: '' }, { passphrase: undefined }])
+    expect(refused({ clientId: 'a', pfx: open, ...none })).toBe('accepted')
 })
 
 test.each<[string, () => object, string]>([
@@ -104,6 +107,16 @@ test.each<[string, () => object, string]>([
     'a wrong passphrase',
     () => ({ pfx, passphrase: 'open-barley' }),
     'credentials.pfx` is encrypted, with another `passphrase`',
+  ],
+  [
+    'a wrong passphrase of a file without a checksum',
+    () => ({ pfx: pkcs12([pair.cert, pair.key], passphrase, '-nomac'), passphrase: 'open-barley' }),
+    'credentials.pfx` is encrypted, with another `passphrase`',
+  ],
+  [
+    'another name of the passphrase',
+    () => ({ pfx, pfxPassword: passphrase }),
+    'credentials.pfxPassword` is not an option (did you mean `passphrase`?)',
   ],
   ['a passphrase of another type', () => ({ pfx, passphrase: 7 }), 'credentials.passphrase` is a number'],
   [

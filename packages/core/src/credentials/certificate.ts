@@ -8,7 +8,9 @@ import { pemFault, withLineBreaks } from './pem.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
-const optional = { passphrase: text, secretIssuedAt: date }
+/** OpenSSL gives a file an empty one where it is asked for none. */
+const passphrase: Check = (value, fields) => (value === '' ? undefined : text(value, fields))
+const optional = { passphrase, secretIssuedAt: date }
 
 /** The credentials of a client that shows a certificate, as PEM text. */
 export const certificateKind: CredentialsKind = {
@@ -31,7 +33,7 @@ export const pfxKind: CredentialsKind = {
   // text, like every other field: it tells clients apart
   clientOf: ({ pfx, ...others }) => ({
     ...others,
-    pfx: isText(pfx) ? pfx : base64url(pfx as Uint8Array<ArrayBuffer>),
+    pfx: isText(pfx) ? withLineBreaks(pfx) : base64url(pfx as Uint8Array<ArrayBuffer>),
   }),
 }
 
@@ -66,7 +68,7 @@ const renewed =
 /** What Node and OpenSSL say of a PKCS#12 file, what that means, and what is allowed. */
 const pfxFaults: readonly (readonly [RegExp, given: string, allowed: string])[] = [
   [
-    /mac verify/i,
+    /mac verify|bad decrypt/i,
     'encrypted, with another `passphrase` or with one that is missing',
     'a PKCS#12 file with its `passphrase`',
   ],
@@ -80,12 +82,12 @@ function pfxFault(value: unknown, { passphrase }: Values): ReturnType<Check> {
   if (!isText(value) && !isBytes) return { given: shape(value), allowed: file }
   let pfx: Uint8Array
   try {
-    pfx = isBytes ? value : fromBase64url(value)
+    pfx = isBytes ? value : fromBase64url(withLineBreaks(value) as string)
   } catch {
     return { given: 'a string that is not Base64', allowed: file }
   }
   // a passphrase that is none has an error of its own
-  if (passphrase !== undefined && !isText(passphrase)) return undefined
+  if (passphrase !== undefined && typeof passphrase !== 'string') return undefined
   const said = tlsFault({ pfx, passphrase })
   if (said === undefined) return undefined
   const unreadable = [said, `no PKCS#12 file that can be read (${said})`, file] as const

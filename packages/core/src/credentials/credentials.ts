@@ -47,7 +47,7 @@ export interface PfxCredentials {
   readonly clientId: string
   /** The file's bytes, such as `readFileSync(path)`, or their Base64 text. Holds the certificate and its key. Never printed. */
   readonly pfx: string | Uint8Array
-  /** The file's passphrase. Never printed. */
+  /** The passphrase of the file; empty or none where it has none. Never printed. */
   readonly passphrase?: string | undefined
   /** When the certificate was issued. With it, `secret.expiring` is emitted before the certificate expires. */
   readonly secretIssuedAt?: Date | undefined

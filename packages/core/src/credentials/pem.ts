@@ -12,7 +12,7 @@ export function pemFault(value: unknown, label: string): ReturnType<Check> {
   return { given: 'a string in another format', allowed: allowed + convert }
 }
 
-/** In JSON and .env files, a line break of PEM text may be a backslash and an n. */
+/** In JSON and .env files, a line break of PEM or Base64 text may be a backslash and an n. */
 export function withLineBreaks(pem: unknown): unknown {
   // or two of them, where it was escaped twice
   return isText(pem) ? pem.replaceAll(/\\+n/g, '\n') : pem

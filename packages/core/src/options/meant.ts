@@ -19,6 +19,8 @@ const names: Readonly<Record<string, string>> = {
   'issuers.<name>.credentials.clientId': 'id appId username',
   'issuers.<name>.credentials.clientSecret': 'secret appSecret password',
   'issuers.<name>.credentials.keyId': 'kid',
+  'issuers.<name>.credentials.passphrase':
+    'password pfxPassword certificatePassword keyPassword keyPassphrase',
   'issuers.<name>.credentials.pfx': 'p12 pkcs12',
   'issuers.<name>.credentials.privateKey': 'key',
   'issuers.<name>.credentials.secretIssuedAt': 'issuedAt secretCreatedAt',
