@@ -13,7 +13,7 @@ const longestCompared = 8_192
 const tellingPart = 8
 
 /**
- * Returns how the issuer describes an error (RFC 6749 §5.2, RFC 9457 §3.1), to go on after a comma: on one line, cut, with
+ * Returns how the issuer describes an error (RFC 6749 §5.2, RFC 9457 §3.1; Okta, Google, Apigee), to go on after a comma: on one line, cut, with
  * the names of fields in place of what was sent. Empty where there is none, and where it repeats a part of a secret.
  *
  * @param named the `error`, if it is shown already.
@@ -23,8 +23,9 @@ export function descriptionIn(
   secrets: readonly string[],
   named?: string,
 ): string {
-  const { error, error_description: description, detail, title, message } = members
-  const words = [description, detail, title, message].find(isText)
+  const { error, error_description: description, detail, title, message, errorSummary, fault } = members
+  const { message: nested, faultstring } = { ...(fault ?? error ?? {}) } as Readonly<Record<string, unknown>>
+  const words = [description, detail, title, message, errorSummary, nested, faultstring].find(isText)
   const text = [error === named ? '' : error, words].filter(isText).join(': ')
   const shown = printable(withoutFields(text, sent))
   return shown === '' || quotesAny(shown, [...secrets, ...proofsIn(sent)]) ? '' : `, "${shown}"`

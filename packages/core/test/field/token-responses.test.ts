@@ -144,6 +144,32 @@ test.each<[string, object]>([
   expect(forms).toHaveLength(1)
 })
 
+test.each<[string, RequestListener]>([
+  ['nothing', json('')],
+  ['an empty object', json({})],
+  ['an error that passes', json({ error: 'temporarily_unavailable' })],
+  ['a page', (_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>starting')],
+])('what may pass is asked for again: a success with %s', async (_what, given) => {
+  answer = (request, response) =>
+    (forms.length === 1 ? given : json({ access_token: 'a', expires_in: 60 }))(request, response)
+  expect((await ask()).outcome).toMatchObject({ value: 'a' })
+})
+
+test.each<[string, object, string]>([
+  [
+    'Okta',
+    { errorCode: 'invalid_client', errorSummary: 'A client_id must be provided.' },
+    'A client_id must be',
+  ],
+  ['Google', { error: { code: 401, message: 'The key is not valid.' } }, 'The key is not valid.'],
+  ['Apigee', { fault: { faultstring: 'Invalid client id' } }, 'Invalid client id'],
+])('the words of a server are quoted, wherever they stand: %s', async (_who, body, words) => {
+  answer = json(body, 401)
+  const { outcome } = await ask()
+  expect(outcome).toMatchObject({ code: 'TOKEN_REQUEST_REFUSED', definite: true })
+  expect((outcome as { message: string }).message).toContain(words)
+})
+
 test('an error with status 200 is a refusal (Zoho)', async () => {
   answer = json({ error: 'invalid_client' })
   const { outcome } = await ask()
