@@ -19,14 +19,14 @@ export const redirects: ScenarioGroup = {
     {
       name: 'within the API is followed with the scheme of the API, and one out of it without',
       async run(stage) {
-        const outside = await stage.scripted()
+        const elsewhere = await stage.scripted()
         const api = await stage.scripted(({ url }) => {
-          const location = { '/moved': '/there', '/there': outside.url }[url]
+          const location = { '/moved': '/there', '/there': elsewhere.url }[url]
           return location === undefined ? { status: 200 } : { status: 307, headers: { location } }
         })
         const { client } = stage.open({ apis: [{ baseUrl: api.url, scheme: 'OAuth' }] })
         await client.send({ url: `${api.url}moved` })
-        const sent = [...api.requests, ...outside.requests].map(({ url, headers }) => [
+        const sent = [...api.requests, ...elsewhere.requests].map(({ url, headers }) => [
           url,
           headers.authorization?.split(' ')[0],
         ])

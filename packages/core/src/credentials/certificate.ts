@@ -9,8 +9,8 @@ import { pemFault, withLineBreaks } from './pem.ts'
 type Values = Readonly<Record<string, unknown>>
 
 /** OpenSSL gives a file an empty one where it is asked for none. */
-const passphrase: Check = (value, fields) => (value === '' ? undefined : text(value, fields))
-const optional = { passphrase, secretIssuedAt: date }
+const ofFile: Check = (value, fields) => (value === '' ? undefined : text(value, fields))
+const optional = { passphrase: ofFile, secretIssuedAt: date }
 
 /** The credentials of a client that shows a certificate, as PEM text. */
 export const certificateKind: CredentialsKind = {

@@ -24,7 +24,7 @@ export function descriptionIn(
   named?: string,
 ): string {
   const { error, error_description: description, detail, title, message, errorSummary, fault } = members
-  const { message: nested, faultstring } = { ...(fault ?? error ?? {}) } as Readonly<Record<string, unknown>>
+  const { message: nested, faultstring } = Object(fault ?? error) as Readonly<Record<string, unknown>>
   const words = [description, detail, title, message, errorSummary, nested, faultstring].find(isText)
   const text = [error === named ? '' : error, words].filter(isText).join(': ')
   const shown = printable(withoutFields(text, sent))
@@ -82,8 +82,9 @@ function quotes(text: string, secret: string): boolean {
   return false
 }
 
-/** What takes back how servers encode text: in HTML, a URL, a form, JSON, hexadecimal and base64. */
+/** What takes back how servers encode text: not at all, in HTML, a URL, a form, JSON, hexadecimal and base64. */
 const decoders: readonly ((text: string) => string)[] = [
+  (text) => text,
   (text) => text.replaceAll(/&(?:#x([\da-f]{1,6})|#(\d{1,7})|(amp|lt|gt|quot|apos));/gi, character),
   (text) => text.replaceAll(/(?:%[\da-f]{2})+/gi, (run) => fromHex(run.replaceAll('%', ''))),
   (text) => text.replaceAll('+', ' '),
@@ -95,10 +96,10 @@ const decoders: readonly ((text: string) => string)[] = [
 /** How often text may have been encoded, one way upon the other. */
 const mostRounds = 3
 
-function readingsOf(text: string): readonly string[] {
-  const readings = new Set([text])
+function readingsOf(given: string): readonly string[] {
+  let readings = new Set([given])
   for (let round = 0; round < mostRounds; round += 1)
-    for (const reading of [...readings]) for (const decode of decoders) readings.add(decode(reading))
+    readings = new Set(Array.from(readings).flatMap((text) => decoders.map((decode) => decode(text))))
   return [...readings]
 }
 

@@ -55,6 +55,6 @@ test.each<[api: string, headers: Record<string, string>, seconds: number, own?: 
   ],
   ['EVE', { left: '0', 'x-esi-error-limit-reset': '22' }, 22, named('left', 'x-esi-error-limit-reset')],
   ['Walmart', { left: '0', at: '2026-11-21T12:00:07Z' }, 7, named('left', 'at')],
-])('%s: %j pauses for %d s', (_api, headers, seconds, own = undefined) => {
+])('%s: %j pauses for %d s', (_api, headers, seconds, own) => {
   expect(pauseOf(headers, own ?? true)).toBeCloseTo(seconds, 6)
 })
