@@ -1,4 +1,3 @@
-import { has } from './options/check.ts'
 import { builtinModule } from './runtime/builtin-module.ts'
 
 type DiagnosticsChannel = typeof import('node:diagnostics_channel')
@@ -42,7 +41,7 @@ export class Tracing<Message extends object> {
   /** Publishes that the outcome is there. A message with an `error` says that the operation failed. */
   finish(message: Message): void {
     const { error, asyncStart, asyncEnd } = this.#channels ?? {}
-    if (has(message, 'error')) error?.publish(message)
+    if (Object.hasOwn(message, 'error')) error?.publish(message)
     asyncStart?.publish(message)
     asyncEnd?.publish(message)
   }
