@@ -1,5 +1,6 @@
 import { defined, type Emit, type NamedLimit } from '../events.ts'
 import { dateFromNow, finiteDuration } from '../time/finite-duration.ts'
+import { Asked } from './asked.ts'
 import { Claims } from './claims.ts'
 import type { AskingCall, Demand } from './demand.ts'
 import { InUse, type LimitStatus } from './in-use.ts'
@@ -80,8 +81,6 @@ export interface LimitsStatus {
   readonly pausedUntil?: string
 }
 
-/** For so many kinds of calls units are asked for; then those that wait no more are sorted out. */
-const mostAsked = 1_000
 /** How long other processes keep to a pace without hearing of another one. */
 const paceHolds = 86_400_000
 
@@ -100,8 +99,7 @@ export class Budget {
   readonly #claims: Claims
   readonly #inUse: InUse
   #watch: PolicyWatch
-  /** What the limiter was asked for, by the key of what the calls take. */
-  readonly #asked = new Map<string, Claim>()
+  readonly #asked: Asked
   /** Why the shared budget fails, while it does. */
   failure: string | undefined
   #sent = 0
@@ -139,6 +137,7 @@ export class Budget {
         emit({ type: 'limiter.recovered', api })
       },
     })
+    this.#asked = new Asked(this.#limiter)
     this.#inUse = new InUse(this.#limiter, this.#claims)
   }
 
@@ -209,8 +208,7 @@ export class Budget {
     if (isShared && !this.#turns.mayTake(queue, demand, couldUse)) return { cause: 'limit', ms: Infinity }
     const { trial } = this.#pauses
     const claim = this.#claims.of(demand, now, trial)
-    if (this.#asked.get(demand.key) !== claim) this.#asks(demand, claim)
-    const permit = this.#limiter.take(claim, isShared ? this.#turns.wanted(demand.key) : couldUse)
+    const permit = this.#asked.take(demand, claim, isShared ? this.#turns.wanted(demand.key) : couldUse)
     if (typeof permit === 'number') {
       const obstacle = this.#obstacle(queue, claim, permit, now)
       if (!isShared) return obstacle
@@ -290,21 +288,7 @@ export class Budget {
   /** No call of a queue can use a unit now, or none that takes this. */
   gaveUp(queue: BudgetQueue, demand?: Demand): void {
     this.#turns.leave(queue, demand)
-    for (const key of demand === undefined ? this.#asked.keys() : [demand.key])
-      if (this.#turns.wanted(key) === 0) this.#withdraw(key)
-  }
-
-  /** Other limits hold for the calls: what was asked for under the old ones would be granted, and used by nobody. */
-  #asks({ key }: Demand, claim: Claim): void {
-    if (this.#asked.get(key)?.key !== claim.key) this.#withdraw(key)
-    if (this.#asked.size >= mostAsked) for (const other of this.#asked.keys()) this.#withdraw(other)
-    this.#asked.set(key, claim)
-  }
-
-  #withdraw(key: string): void {
-    const claim = this.#asked.get(key)
-    this.#asked.delete(key)
-    if (claim !== undefined) this.#limiter.take(claim, 0)
+    this.#asked.withdraw(demand, (key) => this.#turns.wanted(key) > 0)
   }
 
   status(): LimitsStatus {
