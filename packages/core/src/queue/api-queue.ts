@@ -150,7 +150,7 @@ export class ApiQueue implements BudgetQueue {
 
   /** Lifts a pause that the API asked for, for every process that shares the limiter. */
   resume(): void {
-    this.#budget.resume()
+    this.#budget.restraint.resume()
     this.serve()
   }
 
@@ -201,14 +201,14 @@ export class ApiQueue implements BudgetQueue {
   /** Whether the API is paused for longer than a call may wait. */
   get isPausedTooLong(): boolean {
     const { maxWait = Infinity } = this.policy
-    return this.#budget.pausedUntil - performance.now() > maxWait
+    return this.#budget.restraint.pausedUntil - performance.now() > maxWait
   }
 
   /** Whether a call that is refused is given up: the API has accepted none since it was refused first, and for long. */
   givesUp(call: RefusedCall): boolean {
-    const refusal = this.#budget.refusal
+    const refusal = this.#budget.restraint.refusal
     if (call.refusal?.row !== refusal.row) call.refusal = refusal
-    return this.#budget.givesUp(call.refusal, this.policy.maxWait)
+    return this.#budget.restraint.givesUp(call.refusal, this.policy.maxWait)
   }
 
   status(): QueueStatus {
@@ -236,7 +236,7 @@ export class ApiQueue implements BudgetQueue {
     const freeSlots = this.#freeSlots
     if (freeSlots <= 0) return { cause: 'slot', ms: Infinity }
     const now = performance.now()
-    const pause = this.#budget.pausedFor(now)
+    const pause = this.#budget.restraint.pausedFor(now)
     if (pause > 0) return { cause: 'pause', ms: pause }
     const token = this.#token.live() ?? waitedFor
     if (token === undefined) return { cause: 'token', ms: Infinity }
@@ -324,7 +324,7 @@ export class ApiQueue implements BudgetQueue {
       )
     if (maxWait === undefined) return undefined
     const wait = this.#budget.forecast(this, this.#calls.ahead(priority, demand) + 1, demand)
-    const why = this.#budget.pausedUntil > performance.now() ? ': the API is paused' : ''
+    const why = this.#budget.restraint.pausedUntil > performance.now() ? ': the API is paused' : ''
     return wait > maxWait
       ? this.#tooLong(maxWait, `must wait at least ${Math.ceil(wait)} ms${why}`)
       : undefined
@@ -364,7 +364,7 @@ export class ApiQueue implements BudgetQueue {
     )
     const withoutSlot = queued - this.#freeSlots
     if (withoutSlot <= 0) return { queued, emptyIn }
-    const pause = Math.max(0, this.#budget.pausedUntil - performance.now())
+    const pause = Math.max(0, this.#budget.restraint.pausedUntil - performance.now())
     const bySlots = pause + (withoutSlot / this.policy.concurrency) * this.#slotTime
     return { queued, emptyIn: Math.max(emptyIn, bySlots) }
   }

@@ -1,0 +1,305 @@
+import type { Emit, NamedLimit } from '../events.ts'
+import { finiteDuration } from '../time/finite-duration.ts'
+import type { Claims } from './claims.ts'
+import type { Demand } from './demand.ts'
+import type { InUse } from './in-use.ts'
+import { longestTrial, type Pause, Pauses, readPause } from './pauses.ts'
+import { readAsked, readRemaining, type ResponseHead } from './rate-limit-headers.ts'
+import type { FixedLimit, RateLimiter, Word } from './rate-limiter.ts'
+import { type CheckedPolicy, lengthOf, type RateLimit } from './rate-policy.ts'
+import { type Refusal, Refusals } from './refusals.ts'
+import { Reported } from './reported.ts'
+
+/** Whose calls are held back. */
+export interface Restrained {
+  /** Its own: how long its calls wait, and what it reads as a refusal. The limits are the budget's. */
+  readonly policy: CheckedPolicy
+  readonly emit: Emit
+}
+
+/** A call that was sent. */
+export interface SentCall {
+  readonly demand: Demand
+  /** 1 for the first call to the API, 2 for the next. */
+  readonly order: number
+  /** On the monotonic clock. */
+  readonly sentAt: number
+  /** Whether other calls wait for its response. */
+  readonly isTrial: boolean
+  isAnswered: boolean
+}
+
+/** What was read of a response. */
+interface Reading {
+  readonly isRefused: boolean
+  /** The limits that it names. */
+  readonly named: readonly RateLimit[]
+  readonly now: number
+}
+
+/** A pause, as its event says it. */
+interface LastPause {
+  readonly ms: number
+  readonly reason: Pause['reason']
+  readonly status: number
+}
+
+/** How long other processes keep to a pace without hearing of another one. */
+const paceHolds = 86_400_000
+
+/** How far calls hold back: the pauses and the pace that responses ask for, those of this process and of others. */
+export class Restraint {
+  readonly #api: string
+  readonly #claims: Claims
+  readonly #inUse: InUse
+  readonly #limiter: Pick<RateLimiter, 'tell' | 'forecast'>
+  readonly #serve: { readonly soon: () => void; readonly all: () => void }
+  readonly #pauses = new Pauses()
+  readonly #reported = new Reported()
+  readonly #refusals = new Refusals()
+  #sent = 0
+  /** Calls without a response. */
+  #unanswered = 0
+  /** What was kept of each limit when the pace changed last. */
+  #kept: readonly RateLimit[] = []
+  /** How long the pause is by its event, in milliseconds. */
+  #announced = 0
+  #lastPause: LastPause = { ms: 0, reason: 'refused', status: 0 }
+  /** Status of the last response that said what remains. */
+  #reportedStatus = 0
+
+  /** @param serve lets waiting queues ask again: those whose turn it is, or all. */
+  constructor(
+    api: string,
+    claims: Claims,
+    inUse: InUse,
+    limiter: Pick<RateLimiter, 'tell' | 'forecast'>,
+    serve: { readonly soon: () => void; readonly all: () => void },
+  ) {
+    this.#api = api
+    this.#claims = claims
+    this.#inUse = inUse
+    this.#limiter = limiter
+    this.#serve = serve
+  }
+
+  /** When the pause ends or ended, on the monotonic clock. */
+  get pausedUntil(): number {
+    return this.#pauses.until
+  }
+
+  /** The limit of the call that tries after a pause, until its response has arrived. */
+  get trial(): FixedLimit | undefined {
+    return this.#pauses.trial
+  }
+
+  /** What to remember of a call that is refused now for the first time since the API last accepted one. */
+  get refusal(): Refusal {
+    return this.#refusals.now
+  }
+
+  /** Whether a refused call is given up: the API has accepted none for long since. */
+  givesUp(refusal: Refusal, maxWait: number | undefined): boolean {
+    return this.#refusals.givesUp(refusal, this.pausedUntil, maxWait)
+  }
+
+  /** Returns for how many milliseconds the API is paused, 0 if it is not. */
+  pausedFor(now: number): number {
+    const wait = this.#pauses.wait(now)
+    const { trial } = this.#pauses
+    if (trial !== undefined && now >= trial.until) this.#endTrial(trial, now)
+    return wait
+  }
+
+  /** Lifts a pause that the API asked for, for everybody. */
+  resume(): void {
+    this.#reported.forget()
+    this.#pace.resumed(performance.now())
+    this.#open()
+    this.#serve.all()
+  }
+
+  /** Notes that a call is sent now. */
+  sent(queue: Restrained, demand: Demand, now: number): SentCall {
+    const isTrial = this.trial !== undefined
+    this.#sent += 1
+    this.#unanswered += 1
+    const call = { demand, order: this.#sent, sentAt: now, isTrial, isAnswered: false }
+    this.#useUp(queue, this.#reported.sent(now), now)
+    return call
+  }
+
+  /** Notes what the response to a call says. */
+  responded(queue: Restrained, call: SentCall, response: ResponseHead, reading: Reading): void {
+    this.#answered(call)
+    if (reading.isRefused) this.#refused(queue, call, response, reading)
+    else this.#accepted(queue, call, response, reading)
+    if (queue.policy.rateLimitHeaders) this.#readRemaining(queue, call, response, reading.now)
+  }
+
+  /** Notes that a call ended, or that it was never sent. */
+  ended(call: SentCall, wasSent: boolean): void {
+    if (!call.isAnswered) this.#answered(call)
+    // a trial without a response: the others follow
+    if (call.isTrial && wasSent && this.trial !== undefined) this.#open()
+  }
+
+  /** Notes how many responses other processes got. */
+  count(accepted: number, refused: number): void {
+    const now = performance.now()
+    const at = { demand: this.#claims.demands.plain, sentAt: now, now }
+    if (accepted > 0) this.#pace.accepted(accepted, [], at)
+    if (refused > 0) this.#pace.refused(refused, [], { ...at, asked: 0, isNew: false })
+  }
+
+  /** Takes over what another process says of the pace or of a pause. @throws where none of ours has written it. */
+  hear({ about, text, for: ms }: Word, longestPause = 0): void {
+    const now = performance.now()
+    if (about === 'pace') this.#pace.hear(text, now)
+    else if (about === 'pause') this.#hearPause(ms, text, longestPause, now)
+  }
+
+  get #pace(): Claims['pace'] {
+    return this.#claims.pace
+  }
+
+  #answered(call: SentCall): void {
+    call.isAnswered = true
+    this.#unanswered -= 1
+  }
+
+  #refused(queue: Restrained, call: SentCall, response: ResponseHead, { named, now }: Reading): void {
+    const { longestPause, shortestPause, rateLimitHeaders } = queue.policy
+    const { policy, pace } = this.#claims
+    const asked = readAsked(response, rateLimitHeaders) ?? 0
+    const refusals = this.#refusals
+    const { order, isTrial, sentAt, demand } = call
+    const isNew = refusals.refused(order, this.#sent, pace.isLower, policy)
+    const { isLesson } = refusals
+    // a trial that fails says that the pause was too short, and nothing of the pace
+    const count = isTrial ? 0 : demand.cost
+    const isLower = !isLesson && pace.refused(count, named, { demand, asked, isNew, sentAt, now })
+    const wait = refusals.pause(asked, pace.shareRefused, isNew, policy)
+    const ms = Math.max(shortestPause, Math.min(longestPause, wait))
+    const pause = { ms, reason: 'refused', isTried: !isLesson && !refusals.isLight } as const
+    if (isLower) this.#announced = 0
+    this.#beginPause(queue, pause, now, response.status)
+    if (isLower) this.#keepPace()
+  }
+
+  #accepted(
+    queue: Restrained,
+    { order, isTrial, sentAt, demand }: SentCall,
+    { status }: ResponseHead,
+    { named, now }: Reading,
+  ): void {
+    const { isLight: wasLight, isLesson } = this.#refusals
+    const isAfter = this.#refusals.isAfter(order)
+    if (status !== 401) this.#refusals.accepted(order)
+    if (this.#pace.isRefused && isAfter) {
+      // an API refuses a call at once, and accepts one in its own time
+      const underWay = isTrial || wasLight ? this.#unanswered : 0
+      this.#pace.recovered(now, isLesson ? undefined : underWay)
+      this.#keepPace(queue)
+      this.#open()
+    } else if (isTrial && this.#pauses.trial !== undefined) this.#open()
+    if (this.#pace.accepted(demand.cost, named, { demand, sentAt, now })) this.#keepPace()
+  }
+
+  /** Keeps the limits that the API takes; `queue` says so where they are others than before. */
+  #keepPace(queue?: Restrained): void {
+    const before = this.#kept
+    this.#kept = this.#pace.kept
+    this.#claims.forget()
+    this.#limiter.tell({ about: 'pace', text: this.#pace.text, for: paceHolds })
+    const differs = this.#kept.some(({ quota }, index) => quota !== before[index]?.quota)
+    if (queue !== undefined && differs && this.allows !== undefined) this.#sayPaused(queue, this.#lastPause)
+  }
+
+  #readRemaining(
+    queue: Restrained,
+    { order, sentAt, demand }: SentCall,
+    response: ResponseHead,
+    now: number,
+  ): void {
+    const quota = readRemaining(response, queue.policy.rateLimitHeaders)
+    if (quota === undefined) return
+    this.#reportedStatus = response.status
+    if (quota.remaining === 0) this.#pace.hold(now)
+    const { limits } = this.#claims.policy
+    const { longestPause } = queue.policy
+    const longestWindow =
+      limits.length === 0 ? longestPause : Math.max(...limits.map(({ window }) => lengthOf(window)))
+    const report = { ...quota, resetIn: Math.min(quota.resetIn, longestWindow, longestPause) }
+    // as it was when the API counted the call: units have come free since
+    const { left = Number.NEGATIVE_INFINITY } = this.#inUse.of(demand, sentAt)
+    const nextIn = this.#limiter.forecast(this.#claims.of(demand, now), 1, 0)
+    const read = this.#reported.read(report, { order, sent: this.#sent, now }, left, nextIn)
+    if (read?.remain === true && this.#pauses.shorten(now)) {
+      this.#tellPause(0)
+      this.#serve.all()
+    }
+    this.#useUp(queue, read?.usedUp ?? 0, now)
+  }
+
+  /** Pauses for as long as the API accepts no further call, by what it said. */
+  #useUp(queue: Restrained, ms: number, now: number): void {
+    if (ms > 0) this.#beginPause(queue, { ms, reason: 'used-up', isTried: true }, now)
+  }
+
+  #beginPause(queue: Restrained, pause: Pause, now: number, status = this.#reportedStatus): void {
+    const { ms, reason } = pause
+    // responses to calls that were under way together ask for one pause, and make one event
+    const isNew = this.pausedUntil <= now || ms > this.#announced
+    this.#pauses.begin(pause, now)
+    if (!isNew) return
+    this.#announced = ms
+    this.#lastPause = { ms, reason, status }
+    this.#sayPaused(queue, this.#lastPause)
+    this.#tellPause(ms + longestTrial, JSON.stringify({ ...pause, row: this.#refusals.count }))
+  }
+
+  #sayPaused({ emit }: Restrained, { ms, ...said }: LastPause): void {
+    const allows = this.allows
+    const differs = allows && { allows, configured: this.#claims.policy.limits }
+    emit({ type: 'api.paused', api: this.#api, for: ms, ...said, ...differs })
+  }
+
+  #tellPause(ms: number, text = ''): void {
+    this.#limiter.tell({ about: 'pause', text, for: ms })
+  }
+
+  /** Calls may be sent again. */
+  #open(): void {
+    this.#pauses.end()
+    this.#tellPause(0)
+    this.#serve.soon()
+  }
+
+  /** No response has come for long: the other calls follow, unless the one that tries is still waiting for a unit. */
+  #endTrial(trial: FixedLimit, now: number): void {
+    if (this.#inUse.isTried(trial)) this.#pauses.end()
+    else this.#pauses.tryOn(trial, now)
+  }
+
+  /** What the API takes, where that is less than the limits allow; nothing where the policy says nothing. */
+  get allows(): readonly NamedLimit[] | undefined {
+    return this.#claims.policy.limits.length > 0 ? this.#pace.allows : undefined
+  }
+
+  #hearPause(left: number, text: string, longestPause: number, now: number): void {
+    if (left === 0) {
+      this.#refusals.end()
+      this.#pauses.end()
+      this.#reported.forget()
+      this.#pace.resumed(now)
+      return
+    }
+    const { row, ...said } = readPause(JSON.parse(text), 'pause')
+    this.#refusals.hear(row, this.#sent)
+    const ms = Math.min(finiteDuration(left) - longestTrial, longestPause)
+    const since = now + ms - said.ms
+    if (ms > 0) this.#pauses.begin({ ...said, ms }, now, since)
+    else this.#pauses.try({ since, until: now + ms }, now)
+  }
+}
