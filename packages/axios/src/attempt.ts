@@ -64,7 +64,7 @@ export async function attempt(
   const { result, response } = await settle(
     copyOf(given, { ...target, ...transport.options, headers, beforeRedirect }),
   )
-  const { refused } = transport
+  const refused = transport.refused()
   return {
     status: redirects.judgedBy() ?? response.status,
     header: (name) => headerOf(response, name),

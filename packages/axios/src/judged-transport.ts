@@ -9,9 +9,11 @@ type OnRequest = (request: NodeJS.EventEmitter) => void
 /** Options that make axios' own adapters ask about a response before they read its body. */
 export interface JudgedTransport {
   readonly options: Partial<Config>
-  /** Returns options with which axios reads the unwanted response after all, once its body is gone; `undefined` without one. */
-  readonly refused: (() => Promise<Partial<Config>>) | undefined
+  /** Returns what reads the unwanted response after all, once its body is gone: options for axios; `undefined` without one. */
+  refused(): Refused | undefined
 }
+
+type Refused = () => Promise<Partial<Config>>
 
 /** Whether agents make the requests. Elsewhere, axios reads every body first. */
 const hasAgents = !('Bun' in globalThis || 'Deno' in globalThis) && 'process' in globalThis
@@ -22,7 +24,7 @@ export function judgedTransport(
   { isFetch, isHttps }: { readonly isFetch: boolean; readonly isHttps: boolean },
   isUnwanted: (report: Report) => boolean,
 ): JudgedTransport {
-  let refused: JudgedTransport['refused']
+  let refused: Refused | undefined
   const onRequest: OnRequest = (request) => {
     const judged = judgeResponses(request, (report) => {
       if (!isUnwanted(report)) return false
@@ -48,12 +50,7 @@ export function judgedTransport(
     [other]: hidingAgent<unknown>(given[other]),
     ...(isFetch ? judgedFetchOptions(given, judge) : { fetchOptions: withoutRedirects(given) }),
   }
-  return {
-    options,
-    get refused() {
-      return refused
-    },
-  }
+  return { options, refused: () => refused }
 }
 
 /** Returns what axios makes requests with in the place of `node:http`, and gets this response from. */
