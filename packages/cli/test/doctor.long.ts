@@ -112,8 +112,7 @@ async function redisUserWith(...rights: string[]): Promise<string> {
   return url.replace('//', '//someone:password@')
 }
 
-const commands =
-  '+@connection +@sortedset +eval +evalsha +time +get +set +del +pttl +pexpire +publish +subscribe'.split(' ')
+const commands = '+@connection +@sortedset +eval +evalsha +time +get +set +del +pttl +pexpire'.split(' ')
 
 const fleetOn = (url: string): Change => ({ args: ['--module', fleet], env: { REDIS_URL: url } })
 
@@ -1269,19 +1268,6 @@ const setups: readonly BrokenSetup[] = [
       return { env: { API_URL: `${url}/` }, args: ['--url', `${url}/records`] }
     },
     mended: goodApi,
-  },
-  {
-    name: 'a user of Redis without channels',
-    id: 'store-failed',
-    broken: async () => fleetOn(await redisUserWith('~*', 'resetchannels', '+@all')),
-    mended: () => ({ env: { REDIS_URL: redis.url } }),
-    says: /Subscribing to its channel failed \(NOPERM\)/,
-  },
-  {
-    name: 'a user of Redis that may not publish',
-    id: 'store-failed',
-    broken: async () => fleetOn(await redisUserWith('~*', '&*', '+@all', '-publish')),
-    mended: () => ({ env: { REDIS_URL: redis.url } }),
   },
   {
     name: 'a user of Redis that may not run scripts',

@@ -117,27 +117,6 @@ export function storeContract(driver: StoreDriver): void {
       await two.drop(name, 'entry')
       expect(await fence(one, name)).toBeTypeOf('string')
     })
-
-    test('a wait, if the store offers one, ends at the write, after its time, or when its signal aborts', async () => {
-      if (one.wait === undefined) return
-      const name = newName()
-      const right = await fence(one, name)
-      const { signal } = new AbortController()
-      const start = performance.now()
-      expect(await two.wait!(name, short, signal)).toBeUndefined()
-      expect(performance.now() - start).toBeLessThan(long / 2)
-
-      const controller = new AbortController()
-      const aborted = two.wait!(name, long, controller.signal)
-      controller.abort()
-      await aborted.catch(() => {})
-
-      const written = two.wait!(name, long, signal)
-      await one.write(name, right, 'entry', long)
-      const found = (await written) ?? (await two.claim(name, undefined, long))
-      expect(found).toMatchObject({ entry: 'entry' })
-      expect(performance.now() - start).toBeLessThan(long / 2)
-    })
   })
 }
 

@@ -3,23 +3,14 @@ export type RedisClient = NodeRedis | IoRedis
 
 /** The connection of a client, as far as one of the kinds has it. */
 export interface Connection {
-  readonly options?: { readonly socket?: object }
-  readonly isCluster?: boolean
-  readonly stream?: { unref?(): void }
-  duplicate?(overrides?: object): Connection
+  duplicate?(): Connection
   connect?(): Promise<unknown>
-  on?(event: string, listener: (...given: string[]) => void): unknown
-  off?(event: string, listener: (...given: string[]) => void): unknown
-  subscribe?(channel: string, listener?: MessageListener): Promise<unknown>
-  unsubscribe?(channel: string, listener?: MessageListener): Promise<unknown>
-  unref?(): void
+  on?(event: string, listener: (error: string) => void): unknown
   /** Of `redis`. */
   destroy?(): unknown
   /** Of ioredis. */
   disconnect?(): unknown
 }
-
-type MessageListener = (message: string, channel: string) => void
 
 /** `redis`, 5 and later. */
 interface NodeRedis {

@@ -24,10 +24,6 @@ export interface SharedFacts {
 
 /** How long each step may take, in milliseconds. */
 const longest = 5_000
-/** How long a process that waits for an entry may take to hear of it, in milliseconds; less than a step. */
-const wakeTime = 4_000
-/** How long it waits, in milliseconds: longer than the doctor, so that a wait that is over was not in vain. */
-const waitTime = 60_000
 
 /** Tries out the application's store and limiter under names that only the doctor uses, and returns the outcomes. */
 export async function lookAtShared({
@@ -53,8 +49,6 @@ type Step = <T>(name: string, act: () => T | Promise<T>) => Promise<T>
 /** Thrown if a store breaks its contract or a limiter fails. The message says how. */
 class Failed extends Error {}
 
-const unnotified = new Failed('no waiting process was notified of it')
-
 async function look(
   part: SharedFacts['part'],
   trial: (step: Step) => Promise<void>,
@@ -75,14 +69,11 @@ async function look(
   return { part, ...(server && { server }) }
 }
 
-async function inTime<T>(
-  act: () => Promise<T>,
-  ms = longest,
-  error: Error = Object.assign(new Error('no response in time'), { code: 'ETIMEDOUT' }),
-): Promise<T> {
+async function inTime<T>(act: () => Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(error), ms)
+    const error = Object.assign(new Error('no response in time'), { code: 'ETIMEDOUT' })
+    timer = setTimeout(() => reject(error), longest)
   })
   return Promise.race([act(), late]).finally(() => clearTimeout(timer))
 }
@@ -93,19 +84,7 @@ async function tryStore(store: NonNullable<Inspection['store']>, step: Step): Pr
   const entry = randomUUID()
   const claim = await step('claiming a name', () => store.claim(name, undefined, longest))
   if (claim === 'locked' || !('fence' in claim)) throw new Failed('a new name is already locked')
-  const wait = store.wait?.bind(store)
-  const stop = new AbortController()
-  try {
-    // the first wait subscribes, and returns at once
-    if (wait) await step('subscribing to its channel', () => wait(name, 1, stop.signal))
-    const woken = wait?.(name, waitTime, stop.signal)
-    // it may fail during the next step
-    woken?.catch(() => {})
-    await step('writing an entry', () => store.write(name, claim.fence, entry, longest))
-    if (woken) await step('publishing an entry', () => inTime(() => woken, wakeTime, unnotified))
-  } finally {
-    stop.abort()
-  }
+  await step('writing an entry', () => store.write(name, claim.fence, entry, longest))
   const found = await step('reading an entry', () => store.claim(name, undefined, longest))
   if (found === 'locked' || !('entry' in found) || found.entry !== entry)
     throw new Failed('the entry that was written was not found')

@@ -58,21 +58,6 @@ export function guardedStore(store: TokenStore, emit: Emit) {
       return undefined
     },
 
-    /** Returns the entry that another process wrote, `undefined` when it is time to claim. */
-    async wait(
-      name: string,
-      stale: string | undefined,
-      ms: number,
-      signal: AbortSignal,
-    ): Promise<StoreEntry | undefined> {
-      try {
-        return entryOf(await store.wait?.(name, ms, signal), stale)
-      } catch {
-        // the claim that follows shows whether the store works
-        return undefined
-      }
-    },
-
     async write(name: string, fence: string, entry: string, lifetime: number): Promise<void> {
       const writing = inTime(() => store.write(name, fence, entry, lifetime).then(() => true))
       if (await outliveRequest(writing)) works()

@@ -74,7 +74,7 @@ export function sharedSource(
    */
   async function find(seal: TokenSeal, wait: Wait): Promise<Grant | { readonly fence: string | undefined }> {
     const { name } = seal
-    const waitForHolder = holderWait(store, name, leaseTime, wait)
+    const waitForHolder = holderWait(leaseTime, wait)
     let stale = keptUnder(name)?.entry
     for (let seen = 0; seen < mostStale;) {
       const claim = await store.claim(name, stale, leaseTime)
@@ -83,14 +83,13 @@ export function sharedSource(
         await wait.pause(Math.random() * Math.min(storeTimeout, wait.timeLeft / 4))
         break
       }
-      const found = claim === 'locked' ? await waitForHolder(stale) : claim
-      if (found === undefined) continue
-      if (found === 'late') {
+      if (claim === 'locked') {
+        if (await waitForHolder()) continue
         const reason = 'has not responded to the process that requests the token for all processes'
         throw failure(endpoint, 'TOKEN_REQUEST_TIMEOUT', reason)
       }
-      if (has(found, 'fence')) return found
-      const { entry, expiresIn } = found
+      if (has(claim, 'fence')) return claim
+      const { entry, expiresIn } = claim
       const stored = await seal.open(entry)
       if (stored === undefined) store.failed('unreadable')
       else store.works()

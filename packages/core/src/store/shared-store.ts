@@ -43,7 +43,6 @@ export function sharedStore(
     write: store.write.bind(store),
     release: store.release.bind(store),
     drop: store.drop.bind(store),
-    ...(store.wait && { wait: store.wait.bind(store) }),
     ...(store.server && { server: store.server.bind(store) }),
     [sharing](emit: Emit): ShareTokens {
       const guarded = guardedStore(store, emit)

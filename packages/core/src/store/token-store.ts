@@ -31,16 +31,6 @@ export interface TokenStore {
   /** Removes the entry if it is still exactly `entry`. */
   drop(name: string, entry: string): Promise<unknown>
   /**
-   * Waits for the process that holds the right under `name`, for at most `ms` milliseconds or until `signal` aborts.
-   *
-   * Called after `claim` has returned `'locked'`. Returns the entry as soon as it is written, if the store knows it
-   * without a further request. Otherwise returns `undefined`, either when another process may claim the right (after
-   * the `pause` of `release`) or at any other time: the caller then claims again.
-   *
-   * Optional: without it, processes claim again after 20 to 500 ms.
-   */
-  wait?(name: string, ms: number, signal: AbortSignal): Promise<StoreEntry | undefined>
-  /**
    * Returns facts about the server behind the store. For tools such as `tokenlane doctor`: calls never wait for
    * it. Optional.
    */
@@ -58,7 +48,7 @@ export type StoreClaim =
   | StoreEntry
   /** The right to write the entry: request a token, then `write` or `release`. */
   | { readonly fence: string }
-  /** Another process holds that right and is requesting a token. */
+  /** Another process holds that right and is requesting a token: the caller claims again after 20 to 250 ms. */
   | 'locked'
 
 /** A registered symbol, so that two copies of the package agree on it. */

@@ -70,48 +70,6 @@ describe.each(Object.keys(connections))('with %s', (connection) => {
     await fenceOf()
   })
 
-  const noSignal = new AbortController().signal
-  const subscribed = (name = 'name'): Promise<unknown> =>
-    store.wait?.(name, 60_000, noSignal) ?? expect.fail('no wait')
-
-  test('a process that waits gets what another one writes', async () => {
-    const fence = await fenceOf()
-    // the first wait subscribes, and may be too late for what was written before
-    expect(await subscribed()).toBeUndefined()
-    const waiting = store.wait?.('name', 60_000, noSignal)
-    const elsewhere = store.wait?.('other', 60_000, noSignal)
-    await store.write('name', fence, 'entry:with a colon', 12_345)
-    expect(await waiting).toEqual({ entry: 'entry:with a colon', expiresIn: 12_345 })
-    expect(await elsewhere).toBeUndefined()
-  })
-
-  test('what was written between a claim and the wait that follows is not missed', async () => {
-    await subscribed()
-    await store.write('name', await fenceOf(), 'entry', 12_345)
-    await vi.waitFor(async () => {
-      const over = AbortSignal.timeout(100)
-      expect(await store.wait?.('name', 60_000, over)).toMatchObject({ entry: 'entry' })
-    })
-  })
-
-  test('a process that waits goes on when the right was given back and its pause is over', async () => {
-    await subscribed('freed')
-    const fence = await fenceOf(60_000, 'freed')
-    const waiting = store.wait?.('freed', 60_000, noSignal)
-    await store.release('freed', fence, 50)
-    expect(await waiting).toBeUndefined()
-    await vi.waitFor(() => fenceOf(60_000, 'freed'), 60_000)
-  })
-
-  test('a wait ends with its signal, and with its time', async () => {
-    await subscribed('quiet')
-    const controller = new AbortController()
-    const waiting = store.wait?.('quiet', 60_000, controller.signal)
-    controller.abort()
-    expect(await waiting).toBeUndefined()
-    expect(await store.wait?.('quiet', 1, noSignal)).toBeUndefined()
-  })
-
   test('entries and locks end by themselves, and nothing else is kept', async () => {
     await store.write('name', await fenceOf(), 'entry', 12_345.6)
     await store.claim('name', 'entry', 6_543.2)

@@ -1,9 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import {
   type SharedStore,
   sharedStore,
   type StoreClaim,
-  type StoreEntry,
   type StoreKey,
   type TokenStore,
 } from '@tokenlane/core/fleet'
@@ -12,7 +10,6 @@ import { checkOptions } from '../options.ts'
 import { run, runScript, type RedisClient, type Script, textOf } from '../redis-client.ts'
 import { serverFacts } from '../server-facts.ts'
 import * as scripts from '../scripts.ts'
-import { canSubscribe, WakeUps } from './wake-up.ts'
 
 /** Configures a shared token store. */
 export interface RedisTokenStoreOptions {
@@ -71,8 +68,6 @@ export function redisTokenStore(options: RedisTokenStoreOptions): SharedStore {
       throw Object.assign(new Error(), { code: reasonOf(error) })
     }
   }
-  const channelOf = (name: string): string => `${prefix}:{${name}}:written`
-  const wakeUps = canSubscribe(client) ? new WakeUps(client) : undefined
   const store: TokenStore = {
     async claim(name, stale, lease) {
       const fence = globalThis.crypto.randomUUID()
@@ -80,34 +75,16 @@ export function redisTokenStore(options: RedisTokenStoreOptions): SharedStore {
         return readClaim(await call(scripts.claim, name, [stale ?? '', fence, whole(lease)]))
       } catch (error) {
         // Redis may have run the script although its reply was lost: a right that is not used holds up the others
-        call(scripts.release, name, [fence, '0', channelOf(name)]).catch(() => {})
+        call(scripts.release, name, [fence, '0']).catch(() => {})
         throw error
       }
     },
-    write: (name, fence, entry, lifetime) =>
-      call(scripts.write, name, [fence, entry, whole(lifetime), channelOf(name)]),
-    release: (name, fence, pause) =>
-      call(scripts.release, name, [fence, String(Math.ceil(pause)), channelOf(name)]),
+    write: (name, fence, entry, lifetime) => call(scripts.write, name, [fence, entry, whole(lifetime)]),
+    release: (name, fence, pause) => call(scripts.release, name, [fence, String(Math.ceil(pause))]),
     drop: (name, entry) => call(scripts.drop, name, [entry]),
     server: () => serverFacts(client, `${prefix}:{server}`),
   }
-  if (wakeUps === undefined) return sharedStore(store, { key })
-  const wait: TokenStore['wait'] = async (name, ms, signal) =>
-    readMessage(await wakeUps.next(channelOf(name), ms, signal), signal)
-  return sharedStore({ ...store, wait }, { key })
-}
-
-/** Returns the entry in a message; waits for the pause of a message that says that the lock was given back. */
-async function readMessage(
-  message: string | undefined,
-  signal: AbortSignal,
-): Promise<StoreEntry | undefined> {
-  if (!message) return undefined
-  const colon = message.indexOf(':')
-  if (colon !== -1) return { entry: message.slice(colon + 1), expiresIn: Number(message.slice(0, colon)) }
-  const pause = Number(message)
-  if (pause > 0) await delay(pause, undefined, { signal, ref: false }).catch(() => {})
-  return undefined
+  return sharedStore(store, { key })
 }
 
 /** Core refuses what is not a claim. */
