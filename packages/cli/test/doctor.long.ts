@@ -1448,6 +1448,23 @@ test.each([
   },
 )
 
+test('a 401 to what the doctor asks without a token is not taken for one to a client without tokens', async () => {
+  const asked: unknown[] = []
+  const api = await tlsServer(({ url, headers }, response) => {
+    if (headers.authorization === undefined) asked.push(url)
+    response.writeHead(headers.authorization === undefined ? 401 : 200).end()
+  })
+  const { stdout, stderr } = await tokenlane(['doctor', '--module', anyIssuer], {
+    ...good,
+    TOKEN_ENDPOINT: `${good['AUTH_URL']}/public/security/v1/token`,
+    API_URL: `${api}/`,
+    LOGS: 'yes',
+  })
+  expect(asked).not.toEqual([])
+  expect(stdout + stderr).toContain('new token')
+  expect(stdout + stderr).not.toContain('without a token')
+})
+
 test('every finding has a section in the guide', () => {
   for (const id of findingIds) expect(page).toMatch(new RegExp(`^### ${id}$`, 'm'))
 })

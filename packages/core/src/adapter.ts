@@ -37,5 +37,6 @@ export { agentSettings, mustKeepFloor } from './tls/tls-floor.ts'
 // What a tool that looks at an application needs.
 export { configurationOf, inspectionOf, type Inspection } from './manager/inspection.ts'
 export { storeOfTool } from './store/token-store.ts'
+export { isTool } from './send/calls-without-token.ts'
 export { quotesAny } from './issuer/issuer-words.ts'
 export { environmentProxy } from './tls/proxy.ts'

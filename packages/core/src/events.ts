@@ -177,6 +177,12 @@ interface Events {
    * the client does this. Once per API.
    */
   'authorization.kept': { api: string }
+  /**
+   * An API answered with a 401 to a call without an `Authorization`: nothing is attached to the client that made it, such as
+   * one of `axios.create()` beside an attached axios. Seen on Node, for `node:http` and undici. Once per API, and without a
+   * tenant.
+   */
+  'client.unattached': { api: string }
   /** An API without a rate policy refused a call with a 429. Once per API. */
   'policy.missing': { api: string }
   /** The API's rate limit headers report limits (`seen`) that differ from the configured ones. Once per difference. */

@@ -125,6 +125,11 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'warn',
+    `${api}: answered 401 to a call without a token: attach tokens to the client that made it, unless a redirect led there`,
+    { type: 'client.unattached', api },
+  ],
+  [
+    'warn',
     `${api}: refused a call with status 429 and has no rate policy: with a \`ratePolicy\`, calls wait for their turn`,
     { type: 'policy.missing', api },
   ],

@@ -98,13 +98,14 @@ export function createTenants<const Issuer extends string>(options: TenantsOptio
     runtime,
   } = refusingTo('create tenants', () => read(options, 'options'))
   const shared = sharedBudgets()
+  const unattached = new Set<string>()
   const recent = recentTenants<Issuer>(most, (id, tokens) =>
     refusingTo(`use tenant "${id}"`, () => {
       const given = optionsOf(id)
       mustBeObject(given, 'options()')
       const budgetOf = limits === 'shared' ? shared.budgetOf : ownOf(id)
       return {
-        ...putTogether({ runtime, ...given }, tokens, { tenant: id, budgetOf }),
+        ...putTogether({ runtime, ...given }, tokens, { tenant: id, budgetOf, unattached }),
         hasLimiter: limits === 'shared' || own(given, 'limiter') !== undefined,
       }
     }),

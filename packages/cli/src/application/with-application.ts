@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { isTool } from '@tokenlane/core/adapter'
+
 import type { Application, RefusedApplication, Source } from './application.ts'
 import { guarded } from './guard.ts'
 import { loadApplication } from './load-application.ts'
@@ -20,6 +22,8 @@ export async function withApplication<T>(
   const namesUrl = [authUrl, apiUrl, weblinkAuthUrl, weblinkUrl].some((url) => url !== undefined)
   const module = source.module ?? (namesUrl ? undefined : findModule(process.cwd()))
   return guarded(module ?? 'environment variables', async () => {
+    const tool = globalThis as { [isTool]?: true }
+    tool[isTool] = true
     const endCache = source.cache && useTokenCache()
     try {
       const application = await loadApplication({ ...source, module })
@@ -30,6 +34,7 @@ export async function withApplication<T>(
       }
     } finally {
       endCache?.()
+      delete tool[isTool]
     }
   })
 }

@@ -1,3 +1,4 @@
+import type { TokenlaneEvent } from '@tokenlane/core'
 import { expect } from 'vitest'
 
 import type { ScenarioGroup } from '../scenario.ts'
@@ -25,6 +26,20 @@ export const attachment: ScenarioGroup = {
         await stage.revoke(tokens)
         for (const page of [1, 2]) expect(await twice.status({ url: `records?page=${page}` })).toBe(200)
         expect(stage.calls()).toBe(3)
+      },
+    },
+    {
+      name: 'to one client and not to another is said once, at the 401 of the other',
+      async run(stage) {
+        const events: TokenlaneEvent[] = []
+        const { client } = stage.open({ observe: (event) => events.push(event) })
+        const said = (): TokenlaneEvent[] => events.filter(({ type }) => type === 'client.unattached')
+        expect(await client.status({ url: 'status/401' })).toBe(401)
+        expect(said()).toEqual([])
+        for (const url of ['records', 'records?page=2']) expect(await stage.bare().status({ url })).toBe(401)
+        expect(said()).toEqual([
+          { type: 'client.unattached', api: expect.stringMatching(/^https:/) as string },
+        ])
       },
     },
     {

@@ -12,7 +12,9 @@ export function observersOf(given: readonly Observer[], manager: object, tenant?
   const emit = Object.assign(
     (event: TokenlaneEvent) => {
       if (observers.length === 0) return warn(event)
-      pending.push(tenant === undefined ? event : { ...event, tenant })
+      // nobody can say which tenant such a call was made for
+      const isOfTenant = tenant !== undefined && event.type !== 'client.unattached'
+      pending.push(isOfTenant ? { ...event, tenant } : event)
       // an observer that makes a call causes events: they come after this one, for every observer
       if (pending.length > 1) return
       for (; pending[0] !== undefined; pending.shift())

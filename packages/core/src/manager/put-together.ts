@@ -13,7 +13,13 @@ import { contestedToken } from '../token/contested-token.ts'
 import { credentialRotation } from '../credentials/credential-rotation.ts'
 import { defined, type Emit } from '../events.ts'
 import { faultOfProcess } from '../tls/tls-floor.ts'
-import { issuerNamed, type IssuerStatus, register, type Registration } from './token-manager.ts'
+import {
+  issuerNamed,
+  type IssuerStatus,
+  register,
+  type Registration,
+  type RegistrationParts,
+} from './token-manager.ts'
 import { managers } from './inspection.ts'
 import { mustBeSupportedRuntime } from './supported-runtime.ts'
 import { nodeDebugObserver } from '../log-observer.ts'
@@ -39,6 +45,7 @@ interface PartsOptions {
   readonly others?: readonly string[]
   /** Returns what an API allows, which other managers may share. */
   readonly budgetOf?: BudgetFactory
+  readonly unattached?: RegistrationParts['unattached']
 }
 
 const ownBudget: BudgetFactory = (api, policy, limiter) => new Budget(api, policy, limiter)
@@ -52,7 +59,7 @@ const ownBudget: BudgetFactory = (api, policy, limiter) => new Budget(api, polic
 export function putTogether(
   given: TokenManagerOptions,
   tokens: object,
-  { tenant, others, budgetOf = ownBudget }: PartsOptions = {},
+  { tenant, others, budgetOf = ownBudget, unattached }: PartsOptions = {},
 ): Registration {
   mustBeSupportedRuntime(ownOption(given, 'runtime'))
   const fault = faultOfProcess()
@@ -86,7 +93,7 @@ export function putTogether(
     const refuses = (report: Report): boolean => refusesToken(report, api.refusedStatuses)
     return new ProtectedApi({ ...shared, rejections, refuses })
   })
-  const registration = register({ issuers, apis, callsUnderWay, observers })
+  const registration = register({ issuers, apis, callsUnderWay, observers, unattached })
   // those that metadata names are excluded when they are asked
   for (const { isDiscovered, url } of options.issuers.values()) if (!isDiscovered) registration.exclude(url)
   managers.set(tokens, { options, issuers })

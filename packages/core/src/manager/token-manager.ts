@@ -15,6 +15,7 @@ import { aFunction } from '../options/reader.ts'
 import { type CloseOptions, closeWithin, type CutOff } from './close-within.ts'
 import type { RenewingToken, TokenStatus } from '../token/renewing-token.ts'
 import { Router } from '../send/router.ts'
+import { watchCallsWithoutToken } from '../send/calls-without-token.ts'
 import { withoutLastSlash } from '../options/urls.ts'
 
 export interface IssuerStatus extends TokenStatus {
@@ -112,7 +113,7 @@ export interface TokenManager<Issuer extends string = string> extends AsyncDispo
 }
 
 /** What a manager is put together of. */
-interface RegistrationParts {
+export interface RegistrationParts {
   /** By name. */
   readonly issuers: ReadonlyMap<
     string,
@@ -124,6 +125,8 @@ interface RegistrationParts {
   readonly apis: readonly ProtectedApi[]
   readonly callsUnderWay: CallsUnderWay
   readonly observers: Observers
+  /** The APIs of which it was said that a call without a token was refused, for all managers that share it. */
+  readonly unattached?: Set<string> | undefined
 }
 
 /** One manager put together: what can be asked of it. */
@@ -144,8 +147,19 @@ export function checkedObserver(observer: Observer): Observer {
 }
 
 /** Puts together the tokens of the issuers, and the APIs that they are for. */
-export function register({ issuers, apis, callsUnderWay, observers }: RegistrationParts): Registration {
+export function register(parts: RegistrationParts): Registration {
+  const { issuers, apis, callsUnderWay, observers, unattached = new Set() } = parts
   const router = new Router(apis, observers.emit)
+  const tokenEndpoints = new Set<string>()
+  const endWatch = watchCallsWithoutToken({
+    asksAt: ({ origin, pathname }) => tokenEndpoints.has(origin + pathname),
+    refused(url) {
+      const api = router.find(url)?.baseUrl
+      if (api === undefined || unattached.has(api)) return
+      unattached.add(api)
+      observers.emit({ type: 'client.unattached', api })
+    },
+  })
   const tokens = Array.from(issuers.values(), ({ token }) => token)
 
   async function getToken(
@@ -163,6 +177,7 @@ export function register({ issuers, apis, callsUnderWay, observers }: Registrati
   }
 
   async function close(options: CloseOptions = {}): Promise<CutOff> {
+    endWatch()
     await closeWithin(options, async (over) => {
       const underWay = Promise.race([callsUnderWay.close(), over])
       await Promise.all(apis.map((api) => api.close(underWay)))
@@ -172,7 +187,10 @@ export function register({ issuers, apis, callsUnderWay, observers }: Registrati
   }
 
   return {
-    exclude: (url) => router.exclude(url),
+    exclude(url) {
+      tokenEndpoints.add(url.origin + url.pathname)
+      router.exclude(url)
+    },
     isIdle: () => callsUnderWay.count === 0 && tokens.every((token) => token.isIdle),
     functions: {
       getToken,

@@ -19,10 +19,12 @@ export function warn(event: TokenlaneEvent): void {
   globalThis.process?.emitWarning?.(printable(describeEvent(event), 500), { type: 'TokenlaneWarning', code })
 }
 
+const aboutApi = new Set<string>(['authorization.kept', 'client.unattached', 'policy.missing'])
+
 /** Returns what an event is about that is most likely a mistake, or a failure that calls wait for in silence. */
 function subjectOf(event: TokenlaneEvent): string | undefined {
   if (event.type === 'route.missed') return event.by && event.origin
-  if (event.type === 'policy.missing' || event.type === 'authorization.kept') return event.api
+  if (aboutApi.has(event.type)) return (event as { readonly api: string }).api
   if (event.type === 'scope.narrowed') return `${event.issuer} ${event.missing.join(' ')}`
   if (event.type === 'renewal.failed' && !event.tokenStillValid) return event.reason
   return undefined

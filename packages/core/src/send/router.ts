@@ -53,9 +53,14 @@ export class Router<T extends Pick<Api, 'baseUrl'>> {
 
   #matchParsed(url: URL): T | undefined {
     if (this.#tokenEndpoints.has(url.origin + url.pathname)) return undefined
-    const api = this.#apis.find(({ baseUrl }) => isBelow(baseUrl, url.href))
+    const api = this.find(url)
     if (api === undefined) this.#missed.report(url)
     return api
+  }
+
+  /** Returns the API that a URL is below, whatever is requested there; that there is none is not reported. */
+  find({ href }: URL): T | undefined {
+    return this.#apis.find(({ baseUrl }) => isBelow(baseUrl, href))
   }
 }
 
