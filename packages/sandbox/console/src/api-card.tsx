@@ -58,6 +58,8 @@ function PolicyForm({ realm, quota, window }: { realm: Realm; quota: number; win
     // another policy replaces what was typed
     policyForm.current?.reset()
   }, [quota, window])
+  const set = (limits: object[] | undefined, says: string) =>
+    void act('set-rate-policy', { api: realm, policy: limits ? { limits } : null }, `${realm}-api`, says)
   return (
     <form
       ref={policyForm}
@@ -67,8 +69,7 @@ function PolicyForm({ realm, quota, window }: { realm: Realm; quota: number; win
         event.preventDefault()
         const form = new FormData(event.currentTarget)
         const limit = { quota: Number(form.get('quota')), window: Number(form.get('window')) * 1_000 }
-        const text = `At most ${times(limit.quota, 'call')} in ${duration(limit.window)} from now on.`
-        void act('set-rate-policy', { api: realm, policy: { limits: [limit] } }, `${realm}-api`, text)
+        set([limit], `At most ${times(limit.quota, 'call')} in ${duration(limit.window)} from now on.`)
       }}
     >
       <label>
@@ -90,14 +91,7 @@ function PolicyForm({ realm, quota, window }: { realm: Realm; quota: number; win
       <button
         type="button"
         class="quiet"
-        onClick={() =>
-          void act(
-            'set-rate-policy',
-            { api: realm, policy: null },
-            `${realm}-api`,
-            'Any number of calls is allowed from now on.',
-          )
-        }
+        onClick={() => set(undefined, 'Any number of calls is allowed from now on.')}
       >
         Remove
       </button>

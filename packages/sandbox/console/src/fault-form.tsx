@@ -30,8 +30,14 @@ export function FaultForm({ realm, kind, isSet }: FaultFormProps) {
   }, [isSet])
   const where: Place = `${realm}-${kind}`
   const requests = kind === 'issuer' ? 'token requests' : 'calls'
-  const restore = (): Promise<boolean> =>
-    act(`restore-${kind}`, { [kind]: realm }, where, 'Restored: no fault is set.')
+  const restore = () => act(`restore-${kind}`, { [kind]: realm }, where, 'Restored: no fault is set.')
+  const slow = () =>
+    act(
+      `slow-${kind}`,
+      { [kind]: realm, ms: slowBy },
+      where,
+      `All ${requests} take 2 s longer until restored.`,
+    )
   return (
     <details class="faults" ref={fold}>
       <summary>
@@ -48,21 +54,10 @@ export function FaultForm({ realm, kind, isSet }: FaultFormProps) {
           const [label, ms] = spans[span ?? 0] ?? spans[0]
           const which = percent === 100 ? `All ${requests}` : `${percent}% of the ${requests}`
           const time = ms === undefined ? label : `for ${label}`
-          const during = { percent, ...(ms !== undefined && { for: ms }) }
-          if (does === 'fail')
-            void act(
-              `fail-${kind}`,
-              { [kind]: realm, status, ...during },
-              where,
-              `${which} get ${status} ${time}.`,
-            )
-          else
-            void act(
-              `kill-${kind}`,
-              { [kind]: realm, ...during },
-              where,
-              `${which} lose their connection ${time}.`,
-            )
+          const isKill = does === 'kill'
+          const fault = { percent, ...(ms !== undefined && { for: ms }), ...(!isKill && { status }) }
+          const says = `${which} ${isKill ? 'lose their connection' : `get ${status}`} ${time}.`
+          void act(`${does}-${kind}`, { [kind]: realm, ...fault }, where, says)
         }}
       >
         <label>
@@ -101,17 +96,7 @@ export function FaultForm({ realm, kind, isSet }: FaultFormProps) {
         </button>
       </form>
       <div class="actions">
-        <button
-          type="button"
-          onClick={() =>
-            void act(
-              `slow-${kind}`,
-              { [kind]: realm, ms: slowBy },
-              where,
-              `All ${requests} take 2 s longer until restored.`,
-            )
-          }
-        >
+        <button type="button" onClick={() => void slow()}>
           Slow all {requests} by 2 s
         </button>
         <button type="button" class="quiet" onClick={() => void restore()}>

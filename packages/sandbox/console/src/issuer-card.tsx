@@ -11,8 +11,26 @@ export function IssuerCard({ realm, issuer }: { realm: Realm; issuer: IssuerStat
   const { counts, live, liveTokens, acceptedSecrets } = issuer
   const faults = faultsOf(issuer)
   const heading = `${realm}-issuer` as const
-  const ofIssuer = { issuer: realm }
-  const tokens = live === 0 ? 'No token was live' : times(live, 'token')
+  const ended = (how: string): string =>
+    live === 0 ? 'No token was live.' : `${times(live, 'token')} ${how}.`
+  const buttons: [label: string, name: string, options: object, says: string][] = [
+    ['Expire tokens', 'expire-tokens', {}, ended('expired')],
+    ['Revoke tokens', 'revoke-tokens', {}, ended('revoked')],
+    ['Rotate secret', 'rotate-secret', {}, 'There is a new secret. The old one is refused.'],
+    [
+      'Rotate with overlap',
+      'rotate-secret',
+      { overlap: true },
+      'There is a new secret. The old one is still accepted.',
+    ],
+  ]
+  if (acceptedSecrets > 1)
+    buttons.push([
+      `Drop ${times(acceptedSecrets - 1, 'old secret')}`,
+      'drop-old-secrets',
+      {},
+      'Only the newest secret is accepted.',
+    ])
   return (
     <section class="card" aria-labelledby={heading}>
       <h2 id={heading} tabIndex={-1}>
@@ -46,53 +64,15 @@ export function IssuerCard({ realm, issuer }: { realm: Realm; issuer: IssuerStat
         {live > shownTokens && <li>and {live - shownTokens} more</li>}
       </ul>
       <div class="actions" role="group" aria-label={`tokens of the ${realm} issuer`}>
-        <button
-          type="button"
-          onClick={() =>
-            void act('expire-tokens', ofIssuer, heading, live === 0 ? `${tokens}.` : `${tokens} expired.`)
-          }
-        >
-          Expire tokens
-        </button>
-        <button
-          type="button"
-          onClick={() =>
-            void act('revoke-tokens', ofIssuer, heading, live === 0 ? `${tokens}.` : `${tokens} revoked.`)
-          }
-        >
-          Revoke tokens
-        </button>
-        <button
-          type="button"
-          onClick={() =>
-            void act('rotate-secret', ofIssuer, heading, 'There is a new secret. The old one is refused.')
-          }
-        >
-          Rotate secret
-        </button>
-        <button
-          type="button"
-          onClick={() =>
-            void act(
-              'rotate-secret',
-              { ...ofIssuer, overlap: true },
-              heading,
-              'There is a new secret. The old one is still accepted.',
-            )
-          }
-        >
-          Rotate with overlap
-        </button>
-        {acceptedSecrets > 1 && (
+        {buttons.map(([label, name, options, says]) => (
           <button
+            key={label}
             type="button"
-            onClick={() =>
-              void act('drop-old-secrets', ofIssuer, heading, 'Only the newest secret is accepted.')
-            }
+            onClick={() => void act(name, { issuer: realm, ...options }, heading, says)}
           >
-            Drop {times(acceptedSecrets - 1, 'old secret')}
+            {label}
           </button>
-        )}
+        ))}
       </div>
       <Done where={heading} />
     </section>

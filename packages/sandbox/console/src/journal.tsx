@@ -1,14 +1,13 @@
 import { batch, computed, effect, signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import type { JournalEntry } from '../../src/index.ts'
+import { decisions, targets } from '../../src/journal/entry.ts'
 import { mostEvidence } from '../../src/verdict/rule.ts'
 import { asCurl, tokenLine } from './as-curl.ts'
 import { act, emptyPage, journal, state } from './connection.ts'
 import { Done } from './done.tsx'
 import { goTo } from './skip-links.tsx'
 
-const targets = ['general-issuer', 'weblink-issuer', 'general-api', 'weblink-api']
-const decisions = ['issued', 'answered', 'refused', 'limited', 'failed', 'left']
 const mostRows = 100
 
 /** The filters stand in the address, so that a link shows what its sender saw. */
@@ -115,13 +114,11 @@ export function Journal() {
             <table>
               <thead>
                 <tr>
-                  <th scope="col">Time</th>
-                  <th scope="col">Decision</th>
-                  <th scope="col">Status</th>
-                  <th scope="col">Where</th>
-                  <th scope="col">Request</th>
-                  <th scope="col">Token</th>
-                  <th scope="col">Client</th>
+                  {['Time', 'Decision', 'Status', 'Where', 'Request', 'Token', 'Client'].map((name) => (
+                    <th key={name} scope="col">
+                      {name}
+                    </th>
+                  ))}
                 </tr>
               </thead>
               <tbody>
@@ -221,15 +218,13 @@ function CopyAsCurl({ entry }: { entry: JournalEntry }) {
   )
 }
 
-function Choice({
-  label,
-  value,
-  among,
-}: {
-  label: string
-  value: { value: string }
-  among: readonly string[]
-}) {
+interface ChoiceProps {
+  readonly label: string
+  readonly value: { value: string }
+  readonly among: readonly string[]
+}
+
+function Choice({ label, value, among }: ChoiceProps) {
   return (
     <label>
       {label}{' '}
