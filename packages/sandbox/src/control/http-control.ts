@@ -8,7 +8,7 @@ import { methodNotAllowed } from 'hono/method-not-allowed'
 import { check, object, optional, wholeNumber } from '../allowed.ts'
 import { connectionsOf, listen } from '../server/loopback-server.ts'
 import { hostIn, type Place } from '../server/place.ts'
-import { consoleFolder, createConsoleFiles } from './console-files.ts'
+import { consolePage, securityHeaders } from './console-page.ts'
 import { definitions, type ControlName } from './definitions.ts'
 import { eventStream, type EventSource } from './events.ts'
 import { refuseStrangers, requireToken } from './guard.ts'
@@ -47,18 +47,16 @@ export async function startHttpControl(options: HttpControlOptions): Promise<Htt
 
   const app = new Hono()
   app.onError((error) => problemDetails(error))
-  const consoleFile = createConsoleFiles(consoleFolder)
   app.notFound(({ req }) => {
     const known = `see ${origin}/openapi.json`
     const detail =
       req.path === '/' ? 'This build has no console page' : `Unknown ${req.method} ${req.path}: ${known}`
     return problemDetails(new RefusedRequest(404, detail))
   })
-  app.use(async (context, next) => {
+  app.use(securityHeaders, async (context, next) => {
     refuseStrangers(context.req.raw.headers, guard)
     await next()
     context.header('cache-control', 'no-store')
-    context.header('x-content-type-options', 'nosniff')
   })
   app.use(
     methodNotAllowed({
@@ -74,8 +72,7 @@ export async function startHttpControl(options: HttpControlOptions): Promise<Htt
   app.get('/openapi.json', (context) => context.json(openApi(origin)))
   app.get('/ca.pem', (context) => context.body(ca, 200, { 'content-type': 'application/x-pem-file' }))
 
-  // as a route of GET, it would be one for every path
-  app.use(async ({ req }, next) => (isRead(req.method) ? consoleFile(req.path) : undefined) ?? next())
+  app.use(consolePage())
 
   app.use('/v1/*', async ({ req }, next) => {
     requireToken(req.raw.headers, guard)
@@ -112,8 +109,6 @@ export async function startHttpControl(options: HttpControlOptions): Promise<Htt
     },
   }
 }
-
-const isRead = (method: string): boolean => method === 'GET' || method === 'HEAD'
 
 /** Where a stream of events begins. */
 const eventsQuery = object<{ after?: number; 'Last-Event-ID'?: number }>({
