@@ -5,7 +5,7 @@ import { createRandom } from './faults/latency.ts'
 import { createClientRegistration } from './issuer/client-registration.ts'
 import { createIssuer, type Issuer } from './issuer/issuer.ts'
 import { service } from './issuer/issuer-settings.ts'
-import { createTokenLedger } from './issuer/token-ledger.ts'
+import { TokenLedger } from './issuer/token-ledger.ts'
 import { noticeOldTls } from './journal/old-tls.ts'
 import type { Witness } from './verdict/witness.ts'
 import { watched, type Watch } from './journal/watch.ts'
@@ -59,7 +59,7 @@ export async function startService(
   const identify = async (token: string, first: Realm): Promise<KnownToken | undefined> => {
     for (const issuer of realms.toSorted((realm) => (realm === first ? -1 : 1))) {
       const entry = await issuers[issuer].find(token)
-      if (entry !== undefined) return { issuer, entry, state: issuers[issuer].ledger.stateOfEntry(entry) }
+      if (entry !== undefined) return { issuer, entry, state: issuers[issuer].ledger.stateOf(entry) }
     }
     return undefined
   }
@@ -87,7 +87,7 @@ export async function startService(
       // what the API's metadata calls it
       audience: isDescribed ? baseUrl : `${server.origin}/api`,
       registration: createClientRegistration(realm),
-      ledger: createTokenLedger(tokenLifetime, now, realm),
+      ledger: new TokenLedger(tokenLifetime, now, realm),
       now,
       random,
       clock: watching.clock,

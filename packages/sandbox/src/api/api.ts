@@ -7,7 +7,7 @@ import type { Outcome } from '../journal/entry.ts'
 import type { Realm } from '../realm.ts'
 import { problem, send, type Answer, cutInBody } from '../server/answer.ts'
 import type { ServerClock } from '../server/server-clock.ts'
-import { bearerToken, refuseToken, judgeToken, type KnownToken } from './presented-token.ts'
+import { bearerToken, judgeToken, type KnownToken } from './presented-token.ts'
 import { CallCounts, type ApiCounts } from './call-counts.ts'
 import {
   echoEndpoint,
@@ -106,12 +106,9 @@ export function createApi(options: ApiOptions): Api {
       const answer = tooManyCalls(wait, policy?.retryAfter ?? true, clock)
       return { ...seen, answer, decision: 'limited', reason: overTheLimit(usage), flaws: ['over-limit'] }
     }
-    const judged = judgeToken(token, known, { realm, now: now(), reachedAt })
-    const state = known?.issuer === realm ? known.state : 'unknown'
-    const refusal = await refuseToken(request.headers.authorization, async () => state)
-    const challenge = token === undefined && options.metadata?.challenge
-    const headers = { ...refusal?.headers, ...(challenge && { 'www-authenticate': challenge }) }
-    if (refusal !== undefined) return { ...seen, ...judged, answer: { ...refusal, headers } }
+    const circumstances = { realm, now: now(), reachedAt, challenge: options.metadata?.challenge }
+    const { refusal, ...judged } = judgeToken(token, known, circumstances)
+    if (refusal !== undefined) return { ...seen, ...judged, answer: refusal }
 
     const answer = await answerOf(request, url)
     if (fault === 'cut-body') {

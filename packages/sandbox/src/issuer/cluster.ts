@@ -1,10 +1,10 @@
-import { createPublicKey, generateKeyPairSync, randomUUID, sign, verify, type KeyObject } from 'node:crypto'
+import { generateKeyPairSync, randomUUID, sign, verify, type KeyObject } from 'node:crypto'
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { BoundedMap } from '../bounded-map.ts'
 import type { Flaw } from '../journal/entry.ts'
-import { ExpiringMap } from './expiring-map.ts'
 
 /** What an assertion from the cluster says. */
 export interface AssertionOptions {
@@ -56,6 +56,9 @@ interface ProjectedFile {
   remove(): void
 }
 
+/** A sandbox that runs for days forgets its oldest assertions. */
+const rememberedAssertions = 100_000
+
 interface Key {
   kid: string
   privateKey: KeyObject
@@ -79,10 +82,10 @@ export function createCluster(
     ...generateKeyPairSync('ec', { namedCurve: 'P-256' }),
   })
   let keys = [make()]
-  /** The assertions that were sent and have not expired, where each is accepted once. */
-  const used = new ExpiringMap<true>()
+  /** The assertions that were sent, where each is accepted once. */
+  const used = new BoundedMap<true>(rememberedAssertions)
   /** When an assertion in a file that was replaced counts as kept for too long. */
-  const staleFrom = new ExpiringMap<number>()
+  const staleFrom = new BoundedMap<number>(rememberedAssertions)
   const files = new Set<ProjectedFile>()
   let named: string | undefined
 
@@ -103,7 +106,7 @@ export function createCluster(
     },
     jwks: () => ({
       keys: keys.map(({ kid, publicKey }) => ({
-        ...createPublicKey(publicKey.export({ type: 'spki', format: 'pem' })).export({ format: 'jwk' }),
+        ...publicKey.export({ format: 'jwk' }),
         kid,
         alg: 'ES256',
         use: 'sig',
@@ -131,8 +134,7 @@ export function createCluster(
       const id = String(jti)
       if (singleUse) {
         if (used.get(id)) return refused('it was sent before', 'replayed-assertion')
-        // a clock that is behind accepts for longer
-        used.set(id, true, { expiresAt, now: Math.min(Date.now(), epoch()) })
+        used.set(id, true)
       }
       return { flaws: (staleFrom.get(id) ?? Infinity) <= Date.now() ? ['stale-assertion'] : [] }
     },
@@ -148,7 +150,7 @@ export function createCluster(
         if (current !== undefined) {
           const { id, expiresAt } = current
           // half of the life that it has left
-          staleFrom.set(id, (now + expiresAt) / 2, { expiresAt, now })
+          staleFrom.set(id, (now + expiresAt) / 2)
         }
         const old = `..version-${version - 1}`
         const next = `..version-${version}`

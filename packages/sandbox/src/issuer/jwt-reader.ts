@@ -1,5 +1,7 @@
 import { jwtVerify, type CryptoKey } from 'jose'
 
+import { BoundedMap } from '../bounded-map.ts'
+
 export interface JwtReaderOptions {
   publicKey: CryptoKey
   algorithm: string
@@ -22,7 +24,7 @@ export function createJwtReader({
   audience,
 }: JwtReaderOptions): (token: string) => Promise<string | undefined> {
   // a valid signature stays valid, and checking it costs more than the rest of a call
-  const known = new Map<string, string>()
+  const known = new BoundedMap<string>(rememberedTokens)
 
   return async (token: string): Promise<string | undefined> => {
     const jti = known.get(token)
@@ -40,8 +42,6 @@ export function createJwtReader({
         currentDate: new Date(0),
       })
       known.set(token, payload.jti!)
-      const [oldest] = known.keys()
-      if (known.size > rememberedTokens && oldest !== undefined) known.delete(oldest)
       return payload.jti
     } catch {
       return undefined

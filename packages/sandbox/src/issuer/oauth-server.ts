@@ -146,7 +146,8 @@ export async function createOAuthServer(options: OAuthServerOptions): Promise<OA
       | { expires_in: number; error?: string; error_description?: string }
       | undefined
     const token = context.status === 200 ? oidc?.entities.ClientCredentials : undefined
-    if (token !== undefined && answer !== undefined) answer.expires_in = ledger.lifetimeOf(token.jti) / 1_000
+    if (token !== undefined && answer !== undefined)
+      answer.expires_in = (ledger.entryOf(token.jti)?.lifetime ?? 0) / 1_000
     const error = answer?.error
     exchanges.set(context.req, {
       form: (oidc?.body ?? {}) as Form,

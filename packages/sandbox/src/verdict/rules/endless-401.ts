@@ -1,4 +1,4 @@
-import { BoundedMap } from '../bounded-map.ts'
+import { BoundedMap } from '../../bounded-map.ts'
 import { plural, type Rule } from '../rule.ts'
 
 const inARow = 10

@@ -1,5 +1,5 @@
 import type { JournalEntry } from '../../journal/entry.ts'
-import { BoundedMap } from '../bounded-map.ts'
+import { BoundedMap } from '../../bounded-map.ts'
 import { isTyped, plural, type Rule, type SeenClose } from '../rule.ts'
 
 /** A client that closes a connection within this time after its only response does not reuse connections, in milliseconds. */

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../bounded-map.ts'
+import { BoundedMap } from '../../bounded-map.ts'
 import { plural, type Rule, timeToReact } from '../rule.ts'
 
 const rememberedTokens = 1_000

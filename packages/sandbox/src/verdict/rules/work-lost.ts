@@ -1,5 +1,5 @@
 import { perRealm, type Realm } from '../../realm.ts'
-import { BoundedMap } from '../bounded-map.ts'
+import { BoundedMap } from '../../bounded-map.ts'
 import { isTyped, plural, type Rule } from '../rule.ts'
 
 const remembered = 10_000
