@@ -2,6 +2,8 @@ import { inspect } from 'node:util'
 
 import * as v from 'valibot'
 
+import { durationForm, parseDuration } from './duration.ts'
+
 /**
  * A schema of allowed values. Its message completes the sentence `"x" must be …`, so that every wrong value is refused in
  * the same words. The same schema describes the value in OpenAPI.
@@ -39,8 +41,18 @@ export function wholeNumber({ min, max = Number.MAX_SAFE_INTEGER }: Partial<Rang
   return v.pipe(v.number(allowed), v.integer(allowed), v.minValue(least, allowed), v.maxValue(max, allowed))
 }
 
-/** A time in milliseconds. */
-export const milliseconds: Allowed<number> = number({ min: 0, max: longestTime })
+/** A time in milliseconds. It may be a text such as `20s`, which JSON and scenarios have. */
+export function time({ min, max }: Partial<Range> = {}): Allowed<number> {
+  const ms = number({ min: min ?? 0, max: max ?? longestTime })
+  const fromText = v.pipe(
+    v.string(),
+    v.description(durationForm),
+    v.transform((text) => parseDuration(text)),
+    ms,
+  )
+  const allowed = `a number from ${min ?? 0} to ${max ?? longestTime}, or ${durationForm}`
+  return v.union([ms, fromText], allowed) as unknown as Allowed<number>
+}
 
 export const text: Allowed<string> = v.string('a string')
 
@@ -66,17 +78,23 @@ export function either<Values extends readonly unknown[]>(
   return v.union(kinds as readonly Allowed<Values[number]>[], allowed)
 }
 
-/** Allows an object with these keys only: a misspelt option would otherwise keep its default without an error. */
-export function object<Value extends object>(entries: {
-  readonly [Key in keyof Value]-?: Allowed<Value[Key]>
-}): Allowed<Value> {
+/**
+ * Allows an object with these keys only, unless it has others `besides`: a misspelt option would otherwise keep its default
+ * without an error.
+ */
+export function object<Value extends object>(
+  entries: { readonly [Key in keyof Value]-?: Allowed<Value[Key]> },
+  besides = false,
+): Allowed<Value> {
   // valibot goes through inherited ones, too
   const own = Object.assign(Object.create(null), entries) as Record<string, Allowed<unknown>>
   const allowed = `an object with no keys except ${Object.keys(own).join(', ')}`
-  return v.strictObject(own, ({ expected, path }) => {
+  const message = ({ expected, path }: v.BaseIssue<unknown>): string => {
     const missing = expected?.startsWith('"') ? own[String(path?.[0]?.key)] : undefined
     return missing === undefined ? allowed : allowedBy(missing)
-  }) as unknown as Allowed<Value>
+  }
+  const schema = besides ? v.looseObject(own, message) : v.strictObject(own, message)
+  return schema as unknown as Allowed<Value>
 }
 
 /** Returns the keys of the objects that a schema allows; none unless it allows objects with certain keys only. */
@@ -100,6 +118,25 @@ export function check<Value>(schema: Allowed<Value>, given: unknown, name: strin
   const { success, output, issues } = v.safeParse(schema, ownParts(given), { abortPipeEarly: true })
   if (success) return ownParts(output) as Value
   throw new WrongValueError([...new Set(issues.map((issue) => problemOf(issue, name)))])
+}
+
+/** Maps the items. Throws one error with what is wrong with any of them. */
+export function checkEach<Item, Result>(
+  items: readonly Item[],
+  read: (item: Item, index: number) => Result,
+): Result[] {
+  const problems: string[] = []
+  const results = items.flatMap((item, index) => {
+    try {
+      return [read(item, index)]
+    } catch (error) {
+      if (!(error instanceof WrongValueError)) throw error
+      problems.push(...error.problems)
+      return []
+    }
+  })
+  if (problems.length > 0) throw new WrongValueError(problems)
+  return results
 }
 
 /** Copies objects without a prototype: what other code has put on every object is none of their parts. */

@@ -74,8 +74,14 @@ test.each<[unknown, string]>([
   ],
   [{ tokenLifeTime: 1 }, '"options" must be an object with no keys except tokenLifetime, records'],
   [{ tokenLifetime: 0 }, '"tokenLifetime" must be a number from 1 to 31536000000, not 0'],
-  [{ tokenLifetime: Number.NaN }, '"tokenLifetime" must be a number from 1 to 31536000000, not NaN'],
-  [{ tokenLifetime: '3600' }, '"tokenLifetime" must be a number from 1 to 31536000000, not \'3600\''],
+  [
+    { tokenLifetime: Number.NaN },
+    '"tokenLifetime" must be a number from 1 to 31536000000, or a time such as 500ms, 20s, 5m or 1h, not NaN',
+  ],
+  [
+    { tokenLifetime: '3600' },
+    '"tokenLifetime" must be a number from 1 to 31536000000, or a time such as 500ms, 20s, 5m or 1h, not \'3600\'',
+  ],
   [{ records: 1.5 }, '"records" must be a whole number from 0 to 9999999, not 1.5'],
   [{ records: -1 }, '"records" must be a whole number from 0 to 9999999, not -1'],
   [{ ratePolicies: { other: {} } }, '"ratePolicies" must be an object with no keys except general, weblink'],
@@ -113,7 +119,7 @@ test('everything that is wrong is said at once', () => {
     [
       '"tokenLifetime" must be a number from 1 to 31536000000, not 0',
       '"records" must be a whole number from 0 to 9999999, not -1',
-      '"delays.max" must be a number from 0 to 2147483647, not undefined',
+      '"delays.max" must be a number from 0 to 2147483647, or a time such as 500ms, 20s, 5m or 1h, not undefined',
     ].join('\n'),
   )
 })

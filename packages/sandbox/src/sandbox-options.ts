@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 
 import * as v from 'valibot'
 
-import { check, number, object, optional, text, trueOrFalse, wholeNumber, type Allowed } from './allowed.ts'
+import { check, object, optional, text, time, trueOrFalse, wholeNumber, type Allowed } from './allowed.ts'
 import { ratePolicy, type StrictRatePolicy } from './api/strict-rate.ts'
 import { issuerSettings, type IssuerSettings } from './issuer/issuer-settings.ts'
 import { delayRange, type DelayRange } from './faults/latency.ts'
@@ -78,23 +78,13 @@ export interface SandboxOptions {
 }
 
 /** Options with every default filled in. */
-export interface CheckedOptions {
-  tokenLifetime: number
-  records: number
-  issuers: Partial<Record<Realm, IssuerSettings>>
-  ratePolicies: Partial<Record<Realm, StrictRatePolicy>>
-  delays: DelayRange | undefined
-  seed: number | undefined
-  control: boolean
-  controlToken: string | undefined
-  port: number | undefined
-  caFile: string | undefined
-  journalSize: number
-  place: Place
-}
+export type CheckedOptions = Omit<SandboxOptions, 'host' | 'hostname' | Defaulted> &
+  Required<Pick<SandboxOptions, Defaulted>> & { place: Place }
+
+type Defaulted = 'tokenLifetime' | 'records' | 'ratePolicies' | 'issuers' | 'control' | 'journalSize'
 
 /** How long a token may live, in milliseconds. */
-export const lifetime: Allowed<number> = number({ min: 1, max: 31_536_000_000 })
+export const lifetime: Allowed<number> = time({ min: 1, max: 31_536_000_000 })
 
 const address = 'an IP address, such as 127.0.0.1 or 0.0.0.0'
 const name = 'a host name or an IP address, such as sandbox'
@@ -137,21 +127,17 @@ const sandboxOptions: Allowed<SandboxOptions> = object<SandboxOptions>({
  * @throws WrongValueError naming each wrong option, what is allowed and what was given.
  */
 export function checkOptions(given: SandboxOptions): CheckedOptions {
-  const options = check(sandboxOptions, given, 'options')
-  const { tokenLifetime = 3_600_000, records = 5_000, ratePolicies = {}, journalSize = 10_000 } = options
-  const { issuers = {}, delays, seed, control = false, controlToken, port, caFile } = options
-  return {
-    tokenLifetime,
-    records,
-    issuers,
-    ratePolicies,
-    delays,
-    seed,
-    control,
-    controlToken,
-    port,
-    caFile,
-    journalSize,
-    place: placeOf(options),
-  }
+  const {
+    tokenLifetime = 3_600_000,
+    records = 5_000,
+    ratePolicies = {},
+    issuers = {},
+    control = false,
+    journalSize = 10_000,
+    host,
+    hostname,
+    ...others
+  } = check(sandboxOptions, given, 'options')
+  const place = placeOf({ host, hostname })
+  return { ...others, tokenLifetime, records, ratePolicies, issuers, control, journalSize, place }
 }

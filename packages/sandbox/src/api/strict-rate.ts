@@ -3,11 +3,10 @@ import * as v from 'valibot'
 import {
   either,
   list,
-  longestTime,
-  number,
   object,
   oneOf,
   optional,
+  time,
   trueOrFalse,
   wholeNumber,
   type Allowed,
@@ -55,7 +54,7 @@ export const ratePolicy: Allowed<StrictRatePolicy> = object<StrictRatePolicy>({
     list(
       object<RateLimit>({
         quota: wholeNumber({ min: 1 }),
-        window: number({ min: 1, max: longestTime }),
+        window: time({ min: 1 }),
       }),
     ),
     v.minLength(1, 'an array of one or more limits'),

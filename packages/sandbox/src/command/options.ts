@@ -173,7 +173,6 @@ function didYouMean(name: string): string {
 }
 
 function sandboxOptions(given: Given, problems: string[]): SandboxOptions {
-  const options: SandboxOptions = { control: true, port: defaultPort }
   const read = <Value>(
     name: keyof Given,
     form: string,
@@ -186,20 +185,17 @@ function sandboxOptions(given: Given, problems: string[]): SandboxOptions {
     return value
   }
 
-  const lifetime = read('lifetime', durationForm, parseDuration)
-  const records = read('records', 'a whole number from 0 to 9999999', whole(9_999_999))
-  const delays = read('delays', 'two times such as 2ms-30ms', parseDelays)
-  const seed = read('seed', 'a whole number from 0 to 4294967295', whole(2 ** 32 - 1))
-  const port = read('port', 'a whole number from 1 to 65531', whole(65_531))
-  if (lifetime !== undefined) options.tokenLifetime = lifetime
-  if (records !== undefined) options.records = records
-  if (delays !== undefined) options.delays = delays
-  if (seed !== undefined) options.seed = seed
-  if (port !== undefined) options.port = port
-  if (given.host !== undefined) options.host = given.host
-  if (given.hostname !== undefined) options.hostname = given.hostname
   const issuers = issuerSettings(given, problems)
-  if (Object.keys(issuers).length > 0) options.issuers = issuers
+  const named = {
+    tokenLifetime: read('lifetime', durationForm, parseDuration),
+    records: read('records', 'a whole number from 0 to 9999999', whole(9_999_999)),
+    delays: read('delays', 'two times such as 2ms-30ms', parseDelays),
+    seed: read('seed', 'a whole number from 0 to 4294967295', whole(2 ** 32 - 1)),
+    port: read('port', 'a whole number from 1 to 65531', whole(65_531)),
+    host: given.host,
+    hostname: given.hostname,
+    issuers: Object.keys(issuers).length > 0 ? issuers : undefined,
+  }
   const ratePolicies: Partial<Record<Realm, StrictRatePolicy>> = {}
   for (const text of given.policy ?? []) {
     const [realm, limits] = parsePolicy(text) ?? []
@@ -207,14 +203,11 @@ function sandboxOptions(given: Given, problems: string[]): SandboxOptions {
       problems.push(`--policy must be like weblink=25/1s or general=3/1s,180/1m, not ${text}`)
     } else ratePolicies[realm] = { limits }
   }
-  return { ...options, ratePolicies }
+  const options = Object.entries(named).filter(([, value]) => value !== undefined)
+  return { control: true, port: defaultPort, ...Object.fromEntries(options), ratePolicies }
 }
 
-const ofIssuers = {
-  authentication: 'clientAuthentication',
-  scope: 'scope',
-  tokenPath: 'tokenPath',
-} as const
+const ofIssuers = { authentication: 'clientAuthentication', scope: 'scope', tokenPath: 'tokenPath' } as const
 
 /** Returns the settings of the issuers; their values are checked by the sandbox. */
 function issuerSettings(given: Given, problems: string[]): Partial<Record<Realm, IssuerSettings>> {

@@ -1,16 +1,13 @@
-import { keysOf, WrongValueError, check } from '../allowed.ts'
+import { keysOf, WrongValueError, check, checkEach } from '../allowed.ts'
 import { definitions, type ControlName, type Parameter } from './definitions.ts'
 import type { SandboxControl } from './sandbox-control.ts'
-import { withMilliseconds, durationForm, times } from '../duration.ts'
 
 /**
- * Returns the named parameters of a JSON object in the order of a control function's arguments. Times may be texts such as
- * `"20s"`.
+ * Returns the named parameters of a JSON object in the order of a control function's arguments.
  *
  * @throws WrongValueError if there are others. It then names everything that is wrong.
  */
-export function namedArguments(name: ControlName, named: Readonly<Record<string, unknown>>): unknown[] {
-  const given = withMilliseconds(named) as Readonly<Record<string, unknown>>
+export function namedArguments(name: ControlName, given: Readonly<Record<string, unknown>>): unknown[] {
   const parameters: readonly Parameter<unknown>[] = definitions[name].parameters
   const rest = new Map(Object.entries(given))
   for (const parameter of parameters) rest.delete(parameter.name)
@@ -26,10 +23,11 @@ export function namedArguments(name: ControlName, named: Readonly<Record<string,
   if (rest.size === 0) return args
   const names = parameters.flatMap((each) => (each.spread ? keysOf(each.schema) : each.name))
   const allowed = names.length === 0 ? 'it has no parameters' : `its parameters: ${names.join(', ')}`
-  throw new WrongValueError([
-    ...Array.from(rest.keys(), (key) => `"${key}" is not a parameter of ${name}; ${allowed}`),
-    ...problemsOf(name, args),
-  ])
+  const unknown = Array.from(rest.keys(), (key) => `"${key}" is not a parameter of ${name}; ${allowed}`)
+  const refuse = (): never => {
+    throw new WrongValueError(unknown)
+  }
+  return checkEach([refuse, () => parsedArguments(name, args)], (step) => step())
 }
 
 /** Returns the path of a control function: its name in kebab-case. */
@@ -38,35 +36,21 @@ export function pathOf(name: ControlName): string {
 }
 
 /** Returns the control functions with a check in front of each. */
-export function checkedArguments(control: SandboxControl, problemsHere: typeof problemsOf): SandboxControl {
+export function checkedArguments(control: SandboxControl, parse: typeof parsedArguments): SandboxControl {
   const guarded = Object.entries(control).map(([name, act]) => [
     name,
-    (...given: unknown[]): unknown => {
-      const problems = problemsHere(name as ControlName, given)
-      if (problems.length > 0) throw new WrongValueError(problems)
-      return (act as (...args: unknown[]) => unknown)(...given)
-    },
+    (...given: unknown[]): unknown =>
+      (act as (...args: unknown[]) => unknown)(...parse(name as ControlName, given)),
   ])
   return Object.fromEntries(guarded)
 }
 
-/** Returns everything that is wrong with the arguments of a control function. */
-export function problemsOf(name: ControlName, args: readonly unknown[]): string[] {
+/**
+ * Returns the arguments of a control function, with times in milliseconds.
+ *
+ * @throws WrongValueError with everything that is wrong with them.
+ */
+export function parsedArguments(name: ControlName, given: readonly unknown[]): unknown[] {
   const parameters: readonly Parameter<unknown>[] = definitions[name].parameters
-  return parameters.flatMap(({ name: parameter, schema }, index) => {
-    try {
-      check(schema, args[index], parameter)
-      return []
-    } catch (error) {
-      if (error instanceof WrongValueError) return error.problems.map(withTimeForm)
-      throw error
-    }
-  })
-}
-
-const wrongText = new RegExp(String.raw`^("(?:.*\.)?(?:${[...times].join('|')})" must be )(?=.*, not ')`)
-
-/** Adds how a time may be written where a text was given: in JSON alone, because types refuse it elsewhere. */
-function withTimeForm(problem: string): string {
-  return problem.replace(wrongText, `$1${durationForm}, or `)
+  return checkEach(parameters, (parameter, index) => check(parameter.schema, given[index], parameter.name))
 }

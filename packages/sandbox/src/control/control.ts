@@ -7,7 +7,8 @@ import { perRealm, realms, type Realm } from '../realm.ts'
 import { plan } from './plan.ts'
 import { createPlayer } from '../scenario/scenario.ts'
 import type { Judge } from '../verdict/verdict.ts'
-import { checkedArguments, problemsOf } from './arguments.ts'
+import { WrongValueError } from '../allowed.ts'
+import { checkedArguments, parsedArguments } from './arguments.ts'
 import { definitions } from './definitions.ts'
 import type { SandboxControl } from './sandbox-control.ts'
 import { serverFaults } from './server-faults.ts'
@@ -37,13 +38,11 @@ export function createControl({
   const atApis = serverFaults(apis, apiFailureAnswer)
 
   const clusterOf = (realm: Realm): Cluster => issuers[realm].cluster as Cluster
-  const problemsHere: typeof problemsOf = (name, args) => {
-    const problems = problemsOf(name, args)
-    const lacksCluster =
-      definitions[name].needsCluster === true &&
-      problems.length === 0 &&
-      issuers[args[0] as Realm].cluster === undefined
-    return lacksCluster ? ['the issuer has no cluster: set its option workloadIdentity'] : problems
+  const parse: typeof parsedArguments = (name, given) => {
+    const args = parsedArguments(name, given)
+    if (definitions[name].needsCluster && issuers[args[0] as Realm].cluster === undefined)
+      throw new WrongValueError(['the issuer has no cluster: set its option workloadIdentity'])
+    return args
   }
 
   const player = createPlayer()
@@ -117,12 +116,12 @@ export function createControl({
     },
 
     playScenario(scenario) {
-      player.play(plan(scenario, control, problemsHere))
+      player.play(plan(scenario, control, parse))
     },
     stopScenario() {
       player.stop()
     },
   }
-  const control = checkedArguments(functions, problemsHere)
+  const control = checkedArguments(functions, parse)
   return control
 }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-import { number, object, oneOf, optional, text, trueOrFalse, type Allowed } from '../allowed.ts'
+import { object, oneOf, optional, text, time, trueOrFalse, type Allowed } from '../allowed.ts'
 import { ratePolicy } from '../api/strict-rate.ts'
 import { apiFailure, cut, issuerFailure } from '../faults/failure.ts'
 import { latency } from '../faults/latency.ts'
@@ -41,11 +41,17 @@ const issuer = { name: 'issuer', schema: realm }
 const anyIssuer = { name: 'issuer', schema: optional(realm) }
 const api = { name: 'api', schema: realm }
 const anyApi = { name: 'api', schema: optional(realm) }
-const offset = { name: 'offset', schema: number({ min: -31_536_000_000, max: 31_536_000_000 }) }
+const aYearEitherWay = time({ min: -31_536_000_000, max: 31_536_000_000 })
+const offset = { name: 'offset', schema: aYearEitherWay }
 
+const overlap = {
+  name: 'options',
+  schema: optional(object<{ overlap?: boolean }>({ overlap: optional(trueOrFalse) })),
+  spread: true,
+} as const
 const assertionOptions: Allowed<AssertionOptions> = object<AssertionOptions>({
   audience: optional(text),
-  lifetime: optional(number({ min: -31_536_000_000, max: 31_536_000_000 })),
+  lifetime: optional(aYearEitherWay),
 })
 
 export const definitions: Definitions = {
@@ -93,14 +99,7 @@ export const definitions: Definitions = {
   rotateSecret: {
     summary:
       'Makes a new client secret and returns the credentials with it. The old one is refused from now on, unless `overlap` keeps it valid until `dropOldSecrets`.',
-    parameters: [
-      issuer,
-      {
-        name: 'options',
-        schema: optional(object<{ overlap?: boolean }>({ overlap: optional(trueOrFalse) })),
-        spread: true,
-      },
-    ],
+    parameters: [issuer, overlap],
   },
   dropOldSecrets: { summary: 'Refuses every client secret except the newest one.', parameters: [issuer] },
   dropSecrets: {
@@ -123,14 +122,7 @@ export const definitions: Definitions = {
     summary:
       'Gives the cluster a new key, and rewrites the assertion files. Assertions signed with the old one are refused from now on, unless `overlap` keeps it valid. The issuer needs `workloadIdentity`.',
     needsCluster: true,
-    parameters: [
-      issuer,
-      {
-        name: 'options',
-        schema: optional(object<{ overlap?: boolean }>({ overlap: optional(trueOrFalse) })),
-        spread: true,
-      },
-    ],
+    parameters: [issuer, overlap],
   },
   slowIssuer: {
     summary:

@@ -199,7 +199,7 @@ test('an unknown parameter is named beside everything else that is wrong', async
     { detail: "\"issuer\" must be 'general' or 'weblink', not 'genral'" },
     {
       detail:
-        '"for" must be a time such as 500ms, 20s, 5m or 1h, or a number from 0 to 2147483647, not \'x\'',
+        '"for" must be a number from 0 to 2147483647, or a time such as 500ms, 20s, 5m or 1h, not \'x\'',
     },
   ])
   const { json: filter } = await ask('/v1/journal?foo=1')

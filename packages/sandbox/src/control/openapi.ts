@@ -1,7 +1,6 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 
 import { definitions, type ControlName, type Definition, type Parameter } from './definitions.ts'
-import { durationForm, times } from '../duration.ts'
 import { pathOf } from './arguments.ts'
 
 type Json = Record<string, unknown>
@@ -72,27 +71,12 @@ function pathItem(name: ControlName): Json {
 const isRequired = ({ schema }: Parameter<unknown>): boolean => schema.type !== 'optional'
 
 /** Returns a schema as JSON Schema, without messages and custom checks, which JSON Schema cannot express. */
-function jsonSchema({ name, schema }: Parameter<unknown>): Json {
-  const { $schema: _, ...described } = toJsonSchema(schema, { errorMode: 'ignore' }) as Json
-  return withTimes(described, name) as Json
-}
-
-/** Returns a schema in which each time may also be a text such as `20s`. */
-function withTimes(schema: unknown, name: string): unknown {
-  if (Array.isArray(schema)) return schema.map((each) => withTimes(each, name))
-  if (typeof schema !== 'object' || schema === null) return schema
-  if ('type' in schema && schema.type === 'number' && times.has(name))
-    return { anyOf: [schema, { type: 'string', description: durationForm }] }
-  return Object.fromEntries(
-    Object.entries(schema).map(([key, value]: [string, unknown]) => [
-      key,
-      key === 'properties' ? eachWithTimes(value as Json) : withTimes(value, name),
-    ]),
-  )
-}
-
-function eachWithTimes(properties: Json): Json {
-  return Object.fromEntries(Object.entries(properties).map(([key, value]) => [key, withTimes(value, key)]))
+function jsonSchema({ schema }: Parameter<unknown>): Json {
+  const { $schema: _, ...described } = toJsonSchema(schema, {
+    errorMode: 'ignore',
+    typeMode: 'input',
+  }) as Json
+  return described
 }
 
 function queryParameters(parameter: Parameter<unknown>): Json[] {

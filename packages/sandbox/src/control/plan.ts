@@ -1,8 +1,7 @@
-import { WrongValueError } from '../allowed.ts'
-import { type problemsOf, namedArguments } from './arguments.ts'
+import { checkEach, WrongValueError } from '../allowed.ts'
+import { type parsedArguments, namedArguments } from './arguments.ts'
 import type { SandboxControl } from './sandbox-control.ts'
 import { definitions, type ControlName } from './definitions.ts'
-import { parseDuration } from '../duration.ts'
 import type { Happening, Scenario, ScenarioStep } from '../scenario/scenario.ts'
 
 /** Control functions that a step may call: all that change something, except those for scenarios. */
@@ -18,26 +17,19 @@ const actions = (Object.keys(definitions) as ControlName[]).filter(
 export function plan(
   { steps }: Scenario,
   control: SandboxControl,
-  problemsHere: typeof problemsOf,
+  parse: typeof parsedArguments,
 ): Happening[] {
-  const problems: string[] = []
-  const happenings = steps.map((step, index): Happening => {
-    const { after } = step
-    const at = typeof after === 'number' ? after : (parseDuration(after) ?? 0)
+  return checkEach(steps, (step, index): Happening => {
     try {
       const [name, args] = callOf(step)
-      const wrong = problemsHere(name, args)
-      if (wrong.length > 0) throw new WrongValueError(wrong)
+      parse(name, args)
       const act = control[name] as (...given: unknown[]) => unknown
-      return { at, act: () => void act(...args) }
+      return { at: step.after as number, act: () => void act(...args) }
     } catch (error) {
       if (!(error instanceof WrongValueError)) throw error
-      problems.push(...error.problems.map((problem) => `steps[${index}]: ${problem}`))
-      return { at, act: () => {} }
+      throw new WrongValueError(error.problems.map((problem) => `steps[${index}]: ${problem}`))
     }
   })
-  if (problems.length > 0) throw new WrongValueError(problems)
-  return happenings
 }
 
 function callOf(step: ScenarioStep): [ControlName, unknown[]] {

@@ -1,4 +1,4 @@
-import { milliseconds, number, optional, wholeNumber, type Allowed } from '../allowed.ts'
+import { number, optional, time, wholeNumber, type Allowed } from '../allowed.ts'
 import type { Random } from './latency.ts'
 
 /** How long a fault lasts, and which requests meet it. Without a bound, it lasts until control restores the server. */
@@ -15,7 +15,7 @@ type Entries<Value> = { readonly [Key in keyof Value]-?: Allowed<Value[Key]> }
 
 /** Schema entries of a span, for schemas of objects that extend `FaultSpan`. */
 export const spanEntries: Entries<FaultSpan> = {
-  for: optional(milliseconds),
+  for: optional(time()),
   times: optional(wholeNumber({ min: 1 })),
   percent: optional(number({ min: 0, max: 100 })),
 }
@@ -50,8 +50,8 @@ export function createFaultSlot<Fault>(now: () => number, random: Random = Math.
 
   return {
     set(fault, span) {
-      const { for: time = Infinity, times = Infinity, percent = 100 } = span
-      set = { fault, until: now() + time, left: times, percent }
+      const { for: ms = Infinity, times = Infinity, percent = 100 } = span
+      set = { fault, until: now() + ms, left: times, percent }
     },
     clear() {
       set = undefined

@@ -35,7 +35,10 @@ test('the same seed gives the same times, another one others', () => {
 
 test.each<[unknown, string]>([
   [-1, '"ms" must be a number from 0 to 2147483647, not -1'],
-  ['1s', '"ms" must be a number from 0 to 2147483647, { min, max } or { median, p99 }, not \'1s\''],
+  [
+    '1 s',
+    '"ms" must be a number from 0 to 2147483647, a time such as 500ms, 20s, 5m or 1h, { min, max } or { median, p99 }, not \'1 s\'',
+  ],
   [{ min: 5, max: 4 }, '"max" must be a number from 5 to 2147483647, not 4'],
   [{ median: 5, p99: 4 }, '"p99" must be a number from 5 to 2147483647, not 4'],
   [{ median: 0, p99: 4 }, '"ms" must be an object whose median is at least 1, not { median: 0, p99: 4 }'],

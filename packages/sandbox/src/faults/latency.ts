@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { setTimeout } from 'node:timers/promises'
 
-import { either, longestTime, milliseconds, object, type Allowed } from '../allowed.ts'
+import { durationForm } from '../duration.ts'
+import { either, longestTime, object, time, type Allowed } from '../allowed.ts'
 
 /** Returns a random number from 0 to below 1. */
 export type Random = () => number
@@ -49,19 +50,19 @@ function atLeast<First extends string, Second extends string>(first: First, seco
 }
 
 export const delayRange: Allowed<DelayRange> = v.pipe(
-  object<DelayRange>({ min: milliseconds, max: milliseconds }),
+  object<DelayRange>({ min: time(), max: time() }),
   atLeast('min', 'max'),
 )
 
 const percentiles: Allowed<Percentiles> = v.pipe(
-  object<Percentiles>({ median: milliseconds, p99: milliseconds }),
+  object<Percentiles>({ median: time(), p99: time() }),
   v.check(({ median }) => median >= 1, 'an object whose median is at least 1'),
   atLeast('median', 'p99'),
 )
 
 export const latency: Allowed<Latency> = either<[number, DelayRange, Percentiles]>(
-  [milliseconds, delayRange, percentiles],
-  `a number from 0 to ${longestTime}, { min, max } or { median, p99 }`,
+  [time(), delayRange, percentiles],
+  `a number from 0 to ${longestTime}, ${durationForm}, { min, max } or { median, p99 }`,
 )
 
 /** How many standard deviations the 99th percentile is above the median. */

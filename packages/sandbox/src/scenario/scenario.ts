@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 
-import { milliseconds, object, text, type Allowed } from '../allowed.ts'
-import { durationForm, parseDuration } from '../duration.ts'
+import { object, time, type Allowed } from '../allowed.ts'
 
 /**
  * One thing that happens: a control function with its named parameters, for example
@@ -21,24 +20,12 @@ export interface Scenario {
   steps: readonly ScenarioStep[]
 }
 
-const timeForm = `a number of milliseconds, or ${durationForm}`
-
-const time: Allowed<number | string> = v.union(
-  [
-    milliseconds,
-    v.pipe(
-      v.string(),
-      v.check((given) => parseDuration(given) !== undefined, timeForm),
-    ),
-  ],
-  timeForm,
-)
-
 export const scenario: Allowed<Scenario> = object<Scenario>({
   steps: v.array(
-    v.looseObject({ after: time, do: text }, ({ path }) =>
-      path?.[0]?.key === 'after' ? timeForm : 'the name of a control function',
-    ) as unknown as Allowed<ScenarioStep>,
+    object<{ after: number | string; do: string }>(
+      { after: time(), do: v.string('the name of a control function') },
+      true,
+    ) as Allowed<ScenarioStep>,
     'an array of steps',
   ),
 })

@@ -18,8 +18,8 @@ export function placeOf({
   host = '127.0.0.1',
   hostname: given,
 }: {
-  host?: string
-  hostname?: string
+  host?: string | undefined
+  hostname?: string | undefined
 }): Place {
   const isEverywhere = everywhere.has(host)
   const name = given ?? (isEverywhere ? '127.0.0.1' : host)
