@@ -68,7 +68,7 @@ async function read({ status, headers, body: stream }: Response): Promise<Omit<I
   return {
     status,
     body,
-    members: membersOf(body, type),
+    ...membersIn(body),
     type: type.trim().toLowerCase(),
     // other responses may tell of a quota that is not used up yet
     retryAfter: readAsked({ status, header }, status === 429 || status === 503),
@@ -78,21 +78,21 @@ async function read({ status, headers, body: stream }: Response): Promise<Omit<I
   }
 }
 
-/** Whether a response of this type is a form: some servers send one where the standard has JSON. */
-export const isForm = (type: string): boolean => /\bx-www-form-urlencoded\b/i.test(type)
+/** A form: some servers send one where the standard has JSON, and call it `text/plain`. */
+const form = /^[\w.-]+=[^\s<>{}]*$/
 
 /** Returns the members without those that are null, and texts without the white space around them. */
-function membersOf(body: string, type: string): IssuerResponse['members'] {
+function membersIn(body: string): Pick<IssuerResponse, 'members' | 'isForm'> {
+  const text = body.trim()
+  const isForm = form.test(text)
   try {
-    const object = isForm(type)
-      ? Object.fromEntries(new URLSearchParams(body.trim()))
-      : (JSON.parse(body) as object)
+    const object = isForm ? Object.fromEntries(new URLSearchParams(text)) : (JSON.parse(text) as object)
     const members = Object.entries<unknown>({ ...object })
       .filter(([, value]) => value !== null)
       .map(([name, value]) => [name, typeof value === 'string' ? value.trim() : value] as const)
-    return { __proto__: null, ...Object.fromEntries(members) }
+    return { members: { __proto__: null, ...Object.fromEntries(members) }, isForm }
   } catch {
-    return { __proto__: null }
+    return { members: { __proto__: null }, isForm }
   }
 }
 

@@ -13,8 +13,9 @@ const longestCompared = 8_192
 const tellingPart = 8
 
 /**
- * Returns how the issuer describes an error (RFC 6749 §5.2, RFC 9457 §3.1; Okta, Google, Apigee), to go on after a comma: on one line, cut, with
- * the names of fields in place of what was sent. Empty where there is none, and where it repeats a part of a secret.
+ * Returns how the issuer describes an error (RFC 6749 §5.2, RFC 9457 §3.1, or in a way of its own), to go on after a comma:
+ * on one line, cut, with the names of fields in place of what was sent. Empty where there is none, and where it repeats a
+ * part of a secret.
  *
  * @param named the `error`, if it is shown already.
  */
@@ -23,12 +24,24 @@ export function descriptionIn(
   secrets: readonly string[],
   named?: string,
 ): string {
-  const { error, error_description: description, detail, title, message, errorSummary, fault } = members
-  const { message: nested, faultstring } = Object(fault ?? error) as Readonly<Record<string, unknown>>
-  const words = [description, detail, title, message, errorSummary, nested, faultstring].find(isText)
+  const { error } = members
+  const texts = textsIn(members).filter(([, text]) => text !== error)
+  const [, words] = describing.flatMap((name) => texts.filter((text) => name.test(text[0])))[0] ?? []
   const text = [error === named ? '' : error, words].filter(isText).join(': ')
   const shown = printable(withoutFields(text, sent))
   return shown === '' || quotesAny(shown, [...secrets, ...proofsIn(sent)]) ? '' : `, "${shown}"`
+}
+
+/** What members that describe an error are called, the more telling ones first. */
+const describing = [/description/i, /detail/i, /title/i, /message|summary|faultstring/i, /^error$/i]
+/** How deep in a response they stand at most. */
+const deepest = 4
+
+function textsIn(value: unknown, depth = 1): readonly (readonly [name: string, text: string])[] {
+  if (depth > deepest || typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, inner]) =>
+    isText(inner) ? [[name, inner] as const] : textsIn(inner, depth + 1),
+  )
 }
 
 /** Returns what the client proved itself by, which no message may repeat. */

@@ -63,6 +63,7 @@ export interface IssuerResponse {
   readonly body: string
   /** Those of the JSON object in the body, or of the form that some servers send; none of anything else. */
   readonly members: Readonly<Record<string, unknown>>
+  readonly isForm: boolean
   /** The media type, empty where there is none. */
   readonly type: string
   readonly retryAfter: number | undefined

@@ -25,7 +25,7 @@ const endpoint: TokenEndpoint = {
   beforeRequest: () => {},
   manager: {},
 }
-const wait = { timeLeft: Infinity, needed: true, accepts: () => true, pause: async () => {} }
+const wait = { timeLeft: Infinity, needed: true, held: undefined, accepts: () => true, pause: async () => {} }
 
 const request = (more: Partial<TokenEndpoint>, client: Credentials, timeout = 5_000): Promise<Grant> =>
   askIssuer({ ...endpoint, ...more }, timeout).obtain(client, 'startup', wait)

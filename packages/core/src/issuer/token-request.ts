@@ -10,7 +10,7 @@ import { failure } from './issuer-failure.ts'
 import { askServer } from './issuer-request.ts'
 import { type AskedServer, type IssuedToken, knownServer, secretsOf, type TokenEndpoint } from './protocol.ts'
 import { readTokenResponse } from './token-response.ts'
-import { type ClientTokenSource, limitedBy } from './token-source.ts'
+import { type ClientTokenSource, limitedBy, type Wait } from './token-source.ts'
 
 /** What a subscriber of `tokenlane:token.request` sees of one token request; the last four once it has ended. */
 interface TokenRequestMessage {
@@ -58,7 +58,11 @@ export function askIssuer(endpoint: TokenEndpoint, requestTimeout: number): Clie
   const { issuer, fetch, beforeRequest, protocol, proofs } = endpoint
   const asking = protocol.asking?.(endpoint)
 
-  async function requestToken(client: ClientCredentials, signal: AbortSignal): Promise<IssuedToken> {
+  async function requestToken(
+    client: ClientCredentials,
+    { held }: Wait,
+    signal: AbortSignal,
+  ): Promise<IssuedToken> {
     const proof = kindOf(client, proofs)
     // a header may hold a key
     const secrets = [...secretsOf(client), ...Object.values(endpoint.headers)]
@@ -83,7 +87,7 @@ export function askIssuer(endpoint: TokenEndpoint, requestTimeout: number): Clie
         ),
       )
       clock.date = response.date
-      return readTokenResponse(response, { endpoint, client, proof, request })
+      return readTokenResponse(response, { endpoint, client, proof, request, held })
     }
     return asking?.(common, ask, proof) ?? ask(knownServer(endpoint.url))
   }
@@ -92,7 +96,7 @@ export function askIssuer(endpoint: TokenEndpoint, requestTimeout: number): Clie
     async obtain(client, reason, wait) {
       const start = moment()
       const { lifetime, ...issued } = await traced(endpoint, reason, () =>
-        withTimeLimit(limitedBy(wait, requestTimeout), (signal) => requestToken(client, signal)),
+        withTimeLimit(limitedBy(wait, requestTimeout), (signal) => requestToken(client, wait, signal)),
       )
       const expiry = later(start, lifetime)
       // a slow response with a short token, or one that was read after the machine slept

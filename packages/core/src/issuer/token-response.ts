@@ -4,9 +4,9 @@ import type { TokenlaneError } from '../errors.ts'
 import { isText, printable } from '../foreign-text.ts'
 import { failure } from './issuer-failure.ts'
 import { mistakeOf } from './issuer-url.ts'
-import { isForm } from './issuer-request.ts'
 import { descriptionIn, errorCode, knownErrors, proofsIn } from './issuer-words.ts'
 import type { ClientProof, IssuedToken, IssuerRequest, IssuerResponse, TokenEndpoint } from './protocol.ts'
+import { lifetimeIn } from './token-lifetime.ts'
 
 /** One token request: which client asked which server, and how. */
 interface TokenRequest {
@@ -14,12 +14,10 @@ interface TokenRequest {
   readonly client: ClientCredentials
   readonly proof: ClientProof
   readonly request: IssuerRequest
+  /** The token that calls have now. */
+  readonly held: string | undefined
 }
 
-/** Lifetime where the issuer names none; RFC 6749 §5.1 leaves it to the service's documentation. */
-const documentedLifetime = 3_600_000
-/** No token outlives the secret that it was issued for. */
-const longestLifetime = 365 * 86_400_000
 /** Visible ASCII (RFC 6749 A.12 without the space): what may stand in a header field. */
 const headerSafe = /^[\x21-\x7e]+$/
 
@@ -34,11 +32,11 @@ const isSuccess = ({ status }: IssuerResponse): boolean => status >= 200 && stat
  */
 export function readTokenResponse(response: IssuerResponse, asked: TokenRequest): IssuedToken {
   const { status, retryAfter, members } = response
-  const { access_token: token, expires_in: seconds, error } = members
-  if (isSuccess(response) && wrongToken(members, asked.endpoint) === undefined)
+  const { access_token: token, error } = members
+  if (isSuccess(response) && wrongToken(response, asked) === undefined)
     return {
       token: token as string,
-      lifetime: lifetimeOf(seconds) as number,
+      lifetime: lifetimeIn(response).lifetime as number,
       oddities: odditiesOf(response),
       missingScopes: missingOf(asked.endpoint.scope, members['scope']),
     }
@@ -63,8 +61,8 @@ export function isBusy({ status, body }: IssuerResponse): boolean {
   return status === 429 || busyWords.test(body.slice(0, 2_000))
 }
 
-/** Errors and statuses of an issuer, or of what stands before it, that may pass. */
-const passingErrors = new Set(['temporarily_unavailable', 'server_error', 'slow_down'])
+/** Errors and statuses of an issuer, or of what stands before it, that may pass: `unknown_error` is Salesforce's. */
+const passingErrors = /unavailable|server.?error|internal|unknown_error|slow_down|time.?out/i
 export const passingStatuses: ReadonlySet<number> = new Set([407, 408, 421, 425, 429])
 /** Statuses that say that no token endpoint is there. */
 const misplacedStatuses = new Set([404, 405])
@@ -80,7 +78,7 @@ function isRefusal(response: IssuerResponse, oauthError: string | undefined): bo
   if (status < 400 || status >= 500 || passingStatuses.has(status) || isBusy(response)) return false
   // many servers say in `error` that nothing is at a path
   if (misplacedStatuses.has(status)) return knownErrors.has(oauthError)
-  if (oauthError !== undefined) return !passingErrors.has(oauthError)
+  if (oauthError !== undefined) return !passingErrors.test(oauthError)
   if (status === 401 && isBearer) return false
   // a page for people comes from a proxy or a firewall, whatever it is labelled as
   return retryAfter === undefined && !isHtml(response) && !/^\s*<(?!\?xml)/.test(response.body)
@@ -124,7 +122,8 @@ function contentOf({ body, type }: IssuerResponse): string {
 type Wrong = readonly [reason: string, definite?: boolean | undefined]
 
 /** Returns what a response looks like that is neither a token nor a refusal, and what to check. */
-function wrongResponse(response: IssuerResponse, { endpoint, request }: TokenRequest): Wrong {
+function wrongResponse(response: IssuerResponse, asked: TokenRequest): Wrong {
+  const { endpoint, request } = asked
   const { status, isBearer, members } = response
   const { option, tokenPath } = endpoint
   const check = `check \`${option}\``
@@ -139,7 +138,7 @@ function wrongResponse(response: IssuerResponse, { endpoint, request }: TokenReq
   if (page !== undefined) return [page]
   if (status >= 400) return [`responded with status ${status}${quoted}`]
   const isToken = members['access_token'] !== undefined || members['token_type'] !== undefined
-  const fault = isSuccess(response) && isToken ? wrongToken(members, endpoint) : undefined
+  const fault = isSuccess(response) && isToken ? wrongToken(response, asked) : undefined
   return fault ?? [`sent no token (status ${status}, ${contentOf(response)})`]
 }
 
@@ -155,8 +154,9 @@ export function pageIn(response: IssuerResponse, url: URL, check: string): strin
 }
 
 /** Returns which member of a token response is missing or wrong, `undefined` if it is in order. */
-function wrongToken(members: IssuerResponse['members'], { tokenTypes }: TokenEndpoint): Wrong | undefined {
-  const { access_token: token, token_type: type, expires_in: seconds } = members
+function wrongToken(response: IssuerResponse, { endpoint, held }: TokenRequest): Wrong | undefined {
+  const { access_token: token, token_type: type } = response.members
+  const { tokenTypes } = endpoint
   const name = typeof type === 'string' ? type : ''
   const isOther = otherTypes.has(name.toLowerCase())
   if (!isText(token)) return ['sent a token response whose `access_token` is missing']
@@ -167,7 +167,11 @@ function wrongToken(members: IssuerResponse['members'], { tokenTypes }: TokenEnd
       'token_type',
       `${name === '' ? 'missing' : 'another one'}; \`tokenTypes\`: ${tokenTypes.join(', ')}`,
     )
-  if (lifetimeOf(seconds) === undefined) return wrong('expires_in', 'not a number above 0')
+  if (lifetimeIn(response).lifetime === undefined) {
+    const fault = wrong('expires_in', 'not a number above 0')
+    // some issuers return the same token until it ends, with 0 at last: then another one comes
+    return token === held ? [fault[0]] : fault
+  }
   return headerSafe.test(token) ? undefined : wrong('access_token', 'not allowed in headers')
 }
 
@@ -177,14 +181,15 @@ function wrong(name: string, fault: string): Wrong {
 }
 
 /** Returns what RFC 6749 §5.1 has otherwise; a type may hold anything, and is not quoted. */
-function odditiesOf({ status, type: media, members }: IssuerResponse): readonly string[] {
-  const { token_type: type, expires_in: seconds } = members
+function odditiesOf(response: IssuerResponse): readonly string[] {
+  const { status, isForm, members } = response
+  const { token_type: type } = members
   const isBearer = typeof type === 'string' && type.toLowerCase() === 'bearer'
   return [
     ...(status === 200 ? [] : [`status ${status} instead of 200`]),
-    ...(isForm(media) ? ['a form in place of JSON'] : []),
+    ...(isForm ? ['a form in place of JSON'] : []),
     ...(isBearer ? [] : [type === undefined ? 'no `token_type`' : 'a `token_type` that is not Bearer']),
-    ...(isMissing(seconds) ? ['no `expires_in` (1 h is assumed)'] : []),
+    ...lifetimeIn(response).oddities,
   ]
 }
 
@@ -199,13 +204,3 @@ function missingOf(asked: string | undefined, granted: unknown): readonly string
 
 /** Some servers separate scopes by commas. */
 const scopesIn = (text: string): readonly string[] => text.split(/[\s,]+/).filter(Boolean)
-
-const isMissing = (value: unknown): boolean => value === undefined || value === ''
-
-/** Returns the lifetime in milliseconds, `undefined` for anything but a finite number above 0, as text at the worst. */
-function lifetimeOf(given: unknown): number | undefined {
-  if (isMissing(given)) return documentedLifetime
-  const seconds = typeof given === 'string' && /^\d+(?:\.\d+)?$/.test(given) ? Number(given) : given
-  if (typeof seconds !== 'number' || !Number.isFinite(seconds) || seconds <= 0) return undefined
-  return Math.min(seconds * 1_000, longestLifetime)
-}

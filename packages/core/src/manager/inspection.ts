@@ -194,4 +194,10 @@ async function outcomeOf(
 }
 
 /** No call waits for what comes of it. */
-const noWait: Wait = { timeLeft: Infinity, needed: false, accepts: () => true, pause: async () => {} }
+const noWait: Wait = {
+  timeLeft: Infinity,
+  needed: false,
+  held: undefined,
+  accepts: () => true,
+  pause: async () => {},
+}

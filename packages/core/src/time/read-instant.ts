@@ -13,7 +13,7 @@ const hoursOf: Readonly<Record<string, number>> = {
   cest: 2,
 }
 const time = String.raw`(?<hour>\d\d?):(?<minute>[0-5]\d)(?::(?<second>[0-5]\d|60)(?<fraction>[.,]\d+)?)?`
-const zone = String.raw`(?:\s*(?<zone>z|(?:gmt|utc?)?[+-]\d\d:?\d\d|gmt|utc?|${Object.keys(hoursOf).join('|')})(?:\s*\(.*\)|\s+[a-z]{3,4})?)?`
+const zone = String.raw`(?:\s*(?<zone>z|(?:gmt|utc?)?[+-]\d\d:?\d\d|gmt|utc?|${Object.keys(hoursOf).join('|')})(?:\s*[([].*[)\]]|\s+[a-z]{3,4})?)?`
 const weekday = '[a-z]{3,9}'
 const month = '(?<month>[a-z]{3})[a-z]{0,6}'
 const day = String.raw`(?<day>\d\d?)`

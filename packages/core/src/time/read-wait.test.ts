@@ -41,6 +41,13 @@ test.each([
   ['PT30S', 30_000],
   ['PT1M30.5S', 90_500],
   ['P1DT2H', 93_600_000],
+  ['P1D', 86_400_000],
+  ['P0D', 0],
+  ['P1W', 604_800_000],
+  ['1 week', 604_800_000],
+  ['250msec', 250],
+  ['30 sec.', 30_000],
+  ['1 minute and 30 seconds', 90_000],
   ['00:01:30', 90_000],
   ['1.00:00:30.5000000', 86_430_500],
 ])('the span %j is %j ms', (text, expected) => {
@@ -63,6 +70,8 @@ test.each([
 test.each([
   ['Sat, 21 Nov 2026 12:00:30 GMT', 30_000],
   ['2026-11-21T12:00:30Z', 30_000],
+  // what Java prints of a moment with a zone
+  ['2026-11-21T13:00:30+01:00[Europe/Paris]', 30_000],
   ['Sat, 21 Nov 2026 11:59:59 GMT', 0],
   ['Fri, 31 Dec 9999 23:59:59 GMT', longestDuration],
 ])('the date %j is %j ms away', (text, expected) => {

@@ -74,14 +74,15 @@ function epochOf(text: string): number | undefined {
 const units: readonly (readonly [form: RegExp, ms: number])[] = [
   [/^n/, 1e-6],
   [/^(?:[uµμ]|mic)/, 1e-3],
-  [/^(?:ms|mil)/, 1],
+  [/^m(?:s|il)/, 1],
   [/^s/, 1_000],
   [/^m/, 60_000],
   [/^h/, 3_600_000],
   [/^d/, 86_400_000],
+  [/^w/, 604_800_000],
 ]
-const unitName = String.raw`(?:[nuµμm]?s|(?:nano|micro|milli)?sec(?:ond)?s?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?)`
-const withUnits = new RegExp(String.raw`^(?:(?:${number})\s*${unitName}\s*)+$`)
+const unitName = String.raw`(?:[nuµμm]?s|(?:nano|micro|milli|m)?sec(?:ond)?s?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?)`
+const withUnits = new RegExp(String.raw`^(?:(?:${number})\s*${unitName}\.?\s*(?:and\s)?)+$`)
 const oneWithUnit = new RegExp(String.raw`(${number})\s*([a-zµμ]+)`, 'g')
 
 /** Returns the milliseconds of a span: `9.5`, `4s`, `500 ms`, `1m30s` (Go), `PT1M30S` (ISO 8601), `00:01:30` (.NET). */
@@ -89,7 +90,7 @@ function spanOf(text: string, unit: number): number | undefined {
   if (wholeNumber.test(text)) return Number(text) < firstEpoch ? Number(text) * unit : undefined
   const spelled = text
     .toLowerCase()
-    .replace(/^p(\d+d)?t(?=[\d.])/, '$1')
+    .replace(/^p(\d+[dw])?(?:t(?=[\d.])|$)/, '$1')
     .replace(
       /^(?:(\d+)\.)?(\d\d):([0-5]\d):([0-5]\d(?:\.\d+)?)$/,
       (_, days = '0', h, m, s) => `${days}d${h}h${m}m${s}s`,

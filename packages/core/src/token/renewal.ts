@@ -84,6 +84,10 @@ export class Renewal implements Wait {
     return this.#waiting > 0 && this.#renewed.held.unexpired() === undefined
   }
 
+  get held(): string | undefined {
+    return this.#renewed.held.token?.value
+  }
+
   accepts(grant: Grant): boolean {
     return this.#renewed.held.wouldAccept(grant)
   }

@@ -26,6 +26,9 @@ const json =
       .writeHead(status, { 'content-type': 'application/json' })
       .end(typeof body === 'string' ? body : JSON.stringify(body))
 
+/** `expires_on` of a token that lives for so long from now. */
+const inSeconds = (seconds: number): number => Math.round(Date.now() / 1_000) + seconds
+
 async function ask(options: Partial<IssuerOptions> = {}) {
   const events: TokenlaneEvent[] = []
   const tokens = createTokenManager({
@@ -96,6 +99,40 @@ test.each<[string, RequestListener, number]>([
       response.writeHead(200, { 'content-type': 'text/plain' }).end('{"access_token":"a","expires_in":60}'),
     60,
   ],
+  [
+    'a form that is labelled as text (IBM, ruby-oauth/oauth2#126)',
+    (_, response) =>
+      response.writeHead(200, { 'content-type': 'text/plain' }).end('access_token=a&expires_in=60\n'),
+    60,
+  ],
+  [
+    'JSON that is labelled as a form',
+    (_, response) =>
+      response
+        .writeHead(200, { 'content-type': 'application/x-www-form-urlencoded' })
+        .end('{"access_token":"a","expires_in":60}'),
+    60,
+  ],
+  ['an expires_in with its unit', json({ access_token: 'a', expires_in: '60s' }), 60],
+  ['an expires_in with decimals', json({ access_token: 'a', expires_in: '59.999' }), 60],
+  [
+    'expires_in_sec beside ms (Weble/ZohoClient#11)',
+    json({ access_token: 'a', expires_in: 6e4, expires_in_sec: 60 }),
+    60,
+  ],
+  [
+    'no lifetime but a moment, expires_on (Azure)',
+    json({ access_token: 'a', expires_on: `${inSeconds(60)}` }),
+    60,
+  ],
+  ['no lifetime but a moment, expires_at', json({ access_token: 'a', expires_at: inSeconds(60) }), 60],
+  ['a moment as a date', json({ access_token: 'a', expires_at: new Date(inSeconds(60) * 1_000) }), 60],
+  ['a moment in ms', json({ access_token: 'a', expires_at: inSeconds(60) * 1_000 }), 60],
+  ['`expires` (Facebook)', json({ access_token: 'a', expires: 60 }), 60],
+  ['a moment that cannot be read', json({ access_token: 'a', expires_at: 'tomorrow' }), 3_600],
+  ['an epoch as expires_in', json({ access_token: 'a', expires_in: inSeconds(60) }), 60],
+  ['fifty years', json({ access_token: 'a', expires_in: 1_576_797_207 }), 31_536_000],
+  ['no end (WSO2)', json('{"access_token":"a","expires_in":9223372036854775807}'), 31_536_000],
 ])('a token response is what has an access token: %s', async (_what, given, left) => {
   answer = given
   expect((await ask()).outcome).toEqual({ value: 'a', left })
@@ -116,6 +153,16 @@ test('what was odd is said once, in one event, and renewals do not repeat it', a
       ],
     },
   ])
+})
+
+test.each<[string, object, string]>([
+  ['a moment', { expires_at: inSeconds(60) }, 'no `expires_in` (`expires_at` is used)'],
+  ['ms', { expires_in: 6e4, expires_in_sec: 60 }, 'an `expires_in` beside `expires_in_sec`'],
+  ['years', { expires_in: 86_399_998 }, 'an `expires_in` of more than a year (in ms?)'],
+])('a lifetime that is not what it should be is odd: %s', async (_what, lifetime, oddity) => {
+  answer = json({ access_token: 'a', token_type: 'Bearer', ...lifetime })
+  const { events } = await ask()
+  expect(events).toContainEqual({ type: 'token.unusual', issuer: 'general', oddities: [oddity] })
 })
 
 test('a form in place of JSON is odd', async () => {
@@ -163,12 +210,28 @@ test.each<[string, object, string]>([
   ],
   ['Google', { error: { code: 401, message: 'The key is not valid.' } }, 'The key is not valid.'],
   ['Apigee', { fault: { faultstring: 'Invalid client id' } }, 'Invalid client id'],
+  ['Apigee', { ErrorCode: 'invalid_client', Error: 'ClientId is Invalid' }, 'ClientId is Invalid'],
+  ['FedEx', { errors: [{ code: 'NOT.AUTHORIZED', message: 'Not a valid client.' }] }, 'Not a valid client.'],
+  ['UPS', { response: { errors: [{ code: '10401', message: 'Invalid client.' }] } }, 'Invalid client.'],
+  ['Genesys', { error: 'invalid_client', description: 'not known here' }, 'not known here'],
 ])('the words of a server are quoted, wherever they stand: %s', async (_who, body, words) => {
   answer = json(body, 401)
   const { outcome } = await ask()
   expect(outcome).toMatchObject({ code: 'TOKEN_REQUEST_REFUSED', definite: true })
   expect((outcome as { message: string }).message).toContain(words)
 })
+
+test.each(['unknown_error', 'internal_failure', 'service_unavailable', 'Internal Server Error'])(
+  'an error of the issuer is no refusal, whatever its status: %s (Salesforce, Google)',
+  async (error) => {
+    answer = (request, response) =>
+      (forms.length === 1 ? json({ error }, 400) : json({ access_token: 'a', expires_in: 60 }))(
+        request,
+        response,
+      )
+    expect((await ask()).outcome).toMatchObject({ value: 'a' })
+  },
+)
 
 test('an error with status 200 is a refusal (Zoho)', async () => {
   answer = json({ error: 'invalid_client' })
