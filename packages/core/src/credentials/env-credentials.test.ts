@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { acceptOnly, fakeService, secretsOf } from '../../test/fake-issuer.ts'
 import { inspectionOf } from '../adapter.ts'
@@ -59,7 +60,8 @@ const tokenEndpoint = 'https://auth.example.com/token'
 
 test('a provider of the application that calls it gets a key as well as a secret', async () => {
   vi.stubEnv('SHOP_CLIENT_ID', 'client-1')
-  vi.stubEnv('SHOP_PRIVATE_KEY', pem('PRIVATE KEY'))
+  const { privateKey } = generateKeyPairSync('ed25519')
+  vi.stubEnv('SHOP_PRIVATE_KEY', privateKey.export({ type: 'pkcs8', format: 'pem' }) as string)
   const inEnvironment = envCredentials('SHOP')
   const issuer = oauthIssuer({
     tokenEndpoint,

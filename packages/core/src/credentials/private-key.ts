@@ -1,6 +1,7 @@
 import { has, isRecord } from '../options/check.ts'
 import { base64url, type Bytes, bytesOf, fromBase64url } from './bytes.ts'
-import { type CredentialsKind, date, text } from './client.ts'
+import { builtinModule } from '../runtime/builtin-module.ts'
+import { type Check, type CredentialsKind, date, text } from './client.ts'
 import type { PrivateKeyCredentials, SigningAlgorithm } from './credentials.ts'
 import { pemFault, withLineBreaks } from './pem.ts'
 
@@ -45,9 +46,8 @@ export const keyKind: CredentialsKind = {
         return value.type === 'private' && value.usages.includes('sign')
           ? undefined
           : { given: 'a CryptoKey that cannot sign', allowed: 'one with the usage `sign`' }
-      return isRecord(value) && has(value, 'kty') && has(value, 'd')
-        ? undefined
-        : pemFault(value, 'PRIVATE KEY')
+      const isJwk = isRecord(value) && has(value, 'kty') && has(value, 'd')
+      return (isJwk ? undefined : pemFault(value, 'PRIVATE KEY')) ?? keyFault(value as string | object)
     },
   },
   optional: {
@@ -64,6 +64,33 @@ export const keyKind: CredentialsKind = {
     privateKey: withLineBreaks(key),
     keyNumber: numberOf(key),
   }),
+}
+
+/** The kinds of keys that an algorithm signs with, as OpenSSL names them. */
+const kinds: ReadonlySet<unknown> = new Set(['rsa', 'prime256v1', 'secp384r1', 'secp521r1', 'ed25519'])
+
+/** Returns what is wrong with a key that cannot sign, where the runtime says so at once: Web Crypto says it at its use. */
+function keyFault(key: string | object): ReturnType<Check> {
+  const crypto = builtinModule('node:crypto') as typeof import('node:crypto') | undefined
+  if (crypto === undefined) return undefined
+  let read: import('node:crypto').KeyObject
+  try {
+    const given = typeof key === 'string' ? pkcs8In(withLineBreaks(key) as string) : key
+    const format = typeof key === 'string' ? 'der' : 'jwk'
+    // a passphrase must not come from a polluted Object.prototype
+    const input: object = { __proto__: null, key: given, format, type: 'pkcs8' }
+    read = crypto.createPrivateKey(input as import('node:crypto').PrivateKeyInput)
+  } catch {
+    return {
+      given: 'a key that cannot be read: a part is missing or changed',
+      allowed: 'a whole private key',
+    }
+  }
+  const { modulusLength = 2_048, namedCurve } = read.asymmetricKeyDetails ?? {}
+  if (modulusLength < 2_048) return { given: 'shorter than 2048 bits', allowed: '2048 bits or more' }
+  return kinds.has(namedCurve ?? read.asymmetricKeyType)
+    ? undefined
+    : { given: 'a key of another kind', allowed: 'one for RSA, P-256, P-384, P-521 or Ed25519' }
 }
 
 /** Numbers the keys that are objects: no text of theirs tells them apart. */
@@ -120,9 +147,7 @@ async function keyFor(given: string | object, wanted: KeyAlgorithm): Promise<Cry
   }
   try {
     if (typeof given === 'string') {
-      const [, base64 = ''] = /-----BEGIN PRIVATE KEY-----([^-]+)-----END/.exec(given) ?? []
-      const bytes = fromBase64url(base64)
-      return await globalThis.crypto.subtle.importKey('pkcs8', bytes, wanted, false, ['sign'])
+      return await globalThis.crypto.subtle.importKey('pkcs8', pkcs8In(given), wanted, false, ['sign'])
     }
     // Web Crypto would refuse a key whose key set names another use
     const { alg: _alg, use: _use, key_ops: _operations, ...key } = given as Record<string, unknown>
@@ -131,4 +156,10 @@ async function keyFor(given: string | object, wanted: KeyAlgorithm): Promise<Cry
     // Web Crypto's errors mean that this is another kind of key
     return undefined
   }
+}
+
+/** Returns the bytes in PEM text; throws for what is not Base64. */
+function pkcs8In(pem: string): Bytes {
+  const [, base64 = ''] = /-----BEGIN PRIVATE KEY-----([^-]+)-----END/.exec(pem) ?? []
+  return fromBase64url(base64)
 }

@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto'
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { exportJWK, exportPKCS8, generateKeyPair, decodeJwt, decodeProtectedHeader } from 'jose'
 import { afterEach, expect, test, vi } from 'vitest'
 import { createTokenManager, oauthIssuer, type IssuerOptions } from '../index.ts'
@@ -144,12 +144,38 @@ test('a key whose line breaks are backslashes, as in an environment variable, is
   expect(algorithmOf(await ask(byKey({ privateKey: inOneLine })))).toBe('ES256')
 })
 
-test('an RSA key of fewer than 2048 bits is refused before anything is sent', async () => {
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 1_024 })
-  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' })
-  const { sent, message } = await ask(byKey({ privateKey: pem }))
-  expect(sent).toEqual([])
-  expect(message).toContain('the private key is shorter than 2048 bits')
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey
+const pemOf = (key: KeyObject, more?: object): string =>
+  key.export({ type: 'pkcs8', format: 'pem', ...more }) as string
+const whole = pemOf(rsa)
+const kindOf = (kind: string, options: object): string =>
+  pemOf((generateKeyPairSync as (...args: unknown[]) => { privateKey: KeyObject })(kind, options).privateKey)
+
+test.each<[string, string | object, string]>([
+  ['of fewer than 2048 bits', kindOf('rsa', { modulusLength: 1_024 }), 'is shorter than 2048 bits'],
+  ['for RSA-PSS alone', kindOf('rsa-pss', { modulusLength: 2_048 }), 'is a key of another kind'],
+  ['of another curve', kindOf('ec', { namedCurve: 'secp256k1' }), 'is a key of another kind'],
+  ['that signs nothing', kindOf('x25519', {}), 'is a key of another kind'],
+  ['with a part cut out', whole.slice(0, 400) + whole.slice(500), 'is a key that cannot be read'],
+  ['with a character that is not Base64', whole.replace('M', '\u00A0'), 'is a key that cannot be read'],
+  ['that is cut off', whole.slice(0, 600), 'is a string in another format (PEM that is cut off)'],
+  ['in Base64 (appwrite#7732)', btoa(whole), 'is a string in another format (Base64 of PEM)'],
+  ['in JSON', JSON.stringify(rsa.export({ format: 'jwk' })), 'is a string in another format (JSON: '],
+  [
+    'that is encrypted (box-node-sdk#259)',
+    pemOf(rsa, { cipher: 'aes-256-cbc', passphrase: 'secret' }),
+    'is a string in another format (ENCRYPTED PRIVATE KEY)',
+  ],
+  [
+    'of a JSON Web Key without a modulus',
+    { kty: 'RSA', d: 'AQAB', e: 'AQAB' },
+    'is a key that cannot be read',
+  ],
+])('a key %s is refused with the options', async (_what, privateKey, reason) => {
+  await expect(ask(byKey({ privateKey }))).rejects.toMatchObject({
+    code: 'INVALID_OPTIONS',
+    message: expect.stringContaining(`\`issuers.partner.credentials.privateKey\` ${reason}`) as string,
+  })
 })
 
 test('a CryptoKey that cannot sign is refused with the options', async () => {

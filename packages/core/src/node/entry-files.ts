@@ -39,8 +39,9 @@ export class EntryFiles {
     const path = this.#path(number)
     const seen = await ifThere(() => patiently(() => fs.stat(path)))
     if (seen === undefined) return undefined
-    const text =
-      seen.size > longestFile ? '' : await ifThere(() => patiently(() => fs.readFile(path, 'utf8')))
+    // reading a pipe would wait for who writes to it
+    const isReadable = seen.isFile() && seen.size <= longestFile
+    const text = isReadable ? await ifThere(() => patiently(() => fs.readFile(path, 'utf8'))) : ''
     if (text === undefined) return undefined
     const held = entryFileIn(text)
     if (held !== undefined) return held

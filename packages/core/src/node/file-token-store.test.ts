@@ -1,12 +1,15 @@
+import { execFileSync } from 'node:child_process'
 import fs from 'node:fs/promises'
 import {
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -54,6 +57,19 @@ const entryFiles = (place = folder): string[] =>
 test('five runs of a command make one token request', async () => {
   for (let index = 0; index < 5; index += 1) expect(await tokenOf(run())).toBe('token-1')
   expect(issuer.count).toBe(1)
+})
+
+test.each<[string, (path: string) => unknown]>([
+  ['a folder', (path) => mkdirSync(path)],
+  ['a pipe, which nobody writes to', (path) => execFileSync('mkfifo', [path])],
+  ['a link that leads nowhere', (path) => symlinkSync('nowhere', path)],
+])('%s in the place of an entry is no token, and holds nothing up', async (_what, make) => {
+  await tokenOf(run())
+  const [entry = ''] = entryFiles()
+  make(join(dirname(entry), '9'))
+  expect(await tokenOf(run())).not.toBe('')
+  expect(await tokenOf(run())).toBe(`token-${issuer.count}`)
+  expect(issuer.count).toBeLessThanOrEqual(2)
 })
 
 test('of processes that start together, one requests the token', async () => {
