@@ -21,7 +21,6 @@ export class WrongValueError extends TypeError {
   }
 }
 
-/** Both ends are allowed. */
 interface Range {
   min: number
   max: number

@@ -4,10 +4,8 @@
  */
 export type Realm = 'general' | 'weblink'
 
-/** Both realms, in the order in which they are listed everywhere. */
 export const realms: readonly Realm[] = ['general', 'weblink']
 
-/** Returns one value for each realm, made by `make`. */
 export function perRealm<Value>(make: (realm: Realm) => Value): Record<Realm, Value> {
   return { general: make('general'), weblink: make('weblink') }
 }

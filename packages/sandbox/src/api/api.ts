@@ -31,7 +31,6 @@ export interface ApiOptions {
   metadata?: ResourceMetadata | undefined
   /** Returns what the issuers of this sandbox know about a token; `undefined` if none of them issued it. */
   identify: (token: string) => Promise<KnownToken | undefined>
-  /** How many records there are. */
   records: number
   ratePolicy: StrictRatePolicy | undefined
   delays: DelayRange | undefined
@@ -45,7 +44,6 @@ export interface Api {
   readonly baseUrl: string
   readonly faults: FaultSlot<Fault>
   readonly clock: ServerClock
-  /** How long each response is held. */
   slowness: Latency
   ratePolicy: StrictRatePolicy | undefined
   /** Returns for each limit of the rate policy how full its window is now. */

@@ -18,12 +18,10 @@ export interface ApiCounts {
 
 const none = { calls: 0, answered: 0, rejected: 0, limited: 0, failed: 0, maxConcurrent: 0 }
 
-/** Counts the calls of one API by their results. */
 export class CallCounts {
   #counts = { ...none }
   #underway = 0
 
-  /** Notes that a call arrived. */
   arrived(): void {
     this.#underway += 1
     this.#counts.calls += 1
@@ -35,7 +33,6 @@ export class CallCounts {
     this.#counts[outcomeOf(status)] += 1
   }
 
-  /** Notes that a call is over. */
   left(): void {
     this.#underway -= 1
   }

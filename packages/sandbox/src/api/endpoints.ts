@@ -5,7 +5,6 @@ import { recordIndex, recordAt } from './business-record.ts'
 import { pause } from '../faults/latency.ts'
 import { type Answer, json, problem, invalidToken } from '../server/answer.ts'
 
-/** A call whose token was accepted. */
 interface Call {
   request: IncomingMessage
   /** What follows the endpoint's own name in the path, without slashes around it; `''` if nothing does. */

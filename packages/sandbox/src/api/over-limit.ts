@@ -5,7 +5,6 @@ import { problem, type Answer } from '../server/answer.ts'
 import type { ServerClock } from '../server/server-clock.ts'
 import type { StrictRatePolicy, WindowUsage } from './strict-rate.ts'
 
-/** Returns in words by how much a call was over the limit. */
 export function overTheLimit(usage: readonly WindowUsage[]): string {
   const over = usage.find(({ used, quota }) => used > quota)
   if (over === undefined) return 'over the limit'

@@ -14,7 +14,6 @@ import { runChild } from './run-child.ts'
 
 export { endOf } from './child-end.ts'
 
-/** Exit status for wrong options. */
 const wrongUsage = 2
 
 /**
@@ -107,7 +106,6 @@ async function run(
   }
 }
 
-/** Prints the verdict and returns the exit status. */
 function conclude(
   { control }: Sandbox,
   options: CommandOptions,
@@ -121,21 +119,12 @@ function conclude(
   return options.verdict && status === 0 && !verdict.ok ? 1 : status
 }
 
-/** Returns the JSON object that `--json` prints when the sandbox is ready. */
 function description(sandbox: Sandbox, ca: string): Record<string, unknown> {
-  const { authUrl, weblinkAuthUrl, apiUrl, weblinkUrl, control, controlUrl, controlToken, consoleUrl } =
-    sandbox
-  return {
-    authUrl,
-    weblinkAuthUrl,
-    apiUrl,
-    weblinkUrl,
-    ca,
-    env: control.environment(),
-    control: controlUrl,
-    token: controlToken,
-    console: consoleUrl,
-  }
+  const { authUrl, weblinkAuthUrl, apiUrl, weblinkUrl } = sandbox
+  const { control, controlUrl, controlToken: token, consoleUrl } = sandbox
+  const env = control.environment()
+  const urls = { authUrl, weblinkAuthUrl, apiUrl, weblinkUrl }
+  return { ...urls, ca, env, control: controlUrl, token, console: consoleUrl }
 }
 
 /** Makes a folder for the CA certificate: a container may have no temporary one that can be written to. */

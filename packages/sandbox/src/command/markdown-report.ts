@@ -7,7 +7,6 @@ import { nothingFound } from './report.ts'
 /** What a report reads: nothing of it is a token or a secret. */
 type Seen = Pick<SandboxControl, 'counts' | 'verdict' | 'journal'>
 
-/** Returns what arrived, and what was wrong with it, as a page in Markdown. */
 export function markdownReport(control: Seen): string {
   const { issuers, apis } = control.counts()
   const { findings } = control.verdict()

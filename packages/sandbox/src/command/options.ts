@@ -6,26 +6,20 @@ import { realms, type Realm } from '../realm.ts'
 import type { IssuerSettings } from '../issuer/issuer-settings.ts'
 import type { SandboxOptions } from '../sandbox-options.ts'
 
-/** What the arguments ask for. */
 export interface CommandOptions {
-  /** Options of the sandbox itself. */
   sandbox: SandboxOptions
   /** The first of the five ports, if it was named: then all five must be free. */
   port: number | undefined
-  /** A file to write the environment variables to. */
   envFile: string | undefined
-  /** A file with a scenario. */
   scenario: string | undefined
   /** A file to write a report to at the end, in Markdown. */
   report: string | undefined
   json: boolean
   /** Whether the exit status is 1 instead of 0 if the verdict finds an error. */
   verdict: boolean
-  /** What to run against the sandbox, with its arguments; empty if nothing. */
   command: readonly string[]
 }
 
-/** What to do with the arguments: run, or print a text and end. */
 export type Parsed =
   | { kind: 'run'; options: CommandOptions }
   | { kind: 'print'; text: string }
@@ -209,7 +203,6 @@ function sandboxOptions(given: Given, problems: string[]): SandboxOptions {
 
 const ofIssuers = { authentication: 'clientAuthentication', scope: 'scope', tokenPath: 'tokenPath' } as const
 
-/** Returns the settings of the issuers; their values are checked by the sandbox. */
 function issuerSettings(given: Given, problems: string[]): Partial<Record<Realm, IssuerSettings>> {
   const issuers: Partial<Record<Realm, IssuerSettings>> = {}
   const set = (realm: Realm, setting: object): void =>

@@ -6,7 +6,6 @@ import type { Sandbox } from '../start-sandbox.ts'
 import { severities } from '../verdict/rule.ts'
 import type { Finding, Verdict } from '../verdict/verdict.ts'
 
-/** Returns what the command prints when the sandbox is ready. */
 export function welcome(
   { consoleUrl, controlUrl, authUrl, apiUrl, weblinkUrl, control }: Sandbox,
   ca: string,

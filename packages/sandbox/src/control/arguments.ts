@@ -30,7 +30,6 @@ export function namedArguments(name: ControlName, given: Readonly<Record<string,
   return checkEach([refuse, () => parsedArguments(name, args)], (step) => step())
 }
 
-/** Returns the path of a control function: its name in kebab-case. */
 export function pathOf(name: ControlName): string {
   return `/v1/${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }

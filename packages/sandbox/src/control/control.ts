@@ -14,7 +14,6 @@ import type { SandboxControl } from './sandbox-control.ts'
 import { serverFaults } from './server-faults.ts'
 import { apiStates, issuerStates } from './state.ts'
 
-/** What the control functions act on. */
 export interface Controlled {
   issuers: Record<Realm, Issuer>
   apis: Record<Realm, Api>

@@ -11,7 +11,6 @@ import { scenario } from '../scenario/scenario.ts'
 import { lifetime } from '../sandbox-options.ts'
 import type { SandboxControl } from './sandbox-control.ts'
 
-/** One parameter of a control function. */
 export interface Parameter<Value> {
   name: string
   schema: Allowed<Value>
@@ -21,17 +20,14 @@ export interface Parameter<Value> {
 
 /** A control function as data: TypeScript, HTTP, validation and OpenAPI all come from this. */
 export interface Definition<Parameters extends readonly unknown[]> {
-  /** What the function does, in one or two sentences. */
   summary: string
   /** Whether the function only reads; then it is a GET over HTTP. */
   reads?: true
   /** Whether the issuer, the first argument, must have a cluster. */
   needsCluster?: true
-  /** In the order of the function's arguments. */
   parameters: { readonly [Index in keyof Parameters]-?: Parameter<Parameters[Index]> }
 }
 
-/** The name of a control function. */
 export type ControlName = keyof SandboxControl
 
 type Definitions = { readonly [Name in ControlName]: Definition<Parameters<SandboxControl[Name]>> }

@@ -1,14 +1,11 @@
 import type { JournalEntry } from '../journal/entry.ts'
 import type { SandboxControl } from './sandbox-control.ts'
 
-/** How often entries are sent, in milliseconds. */
 const interval = 100
-/** After how many intervals the state is sent. */
 const stateEvery = 5
 /** How many entries are kept for a client that reads slowly. Beyond that the oldest are dropped. */
 const longestBacklog = 10_000
 
-/** Where the stream gets entries and state. */
 export interface EventSource {
   control: Pick<SandboxControl, 'journal' | 'state'>
   listen: (listener: (entry: JournalEntry) => void) => () => void

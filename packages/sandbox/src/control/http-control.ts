@@ -20,13 +20,11 @@ import type { SandboxControl } from './sandbox-control.ts'
 export interface HttpControlOptions extends EventSource {
   control: SandboxControl
   token: string
-  /** Certificate of the sandbox's authority, PEM. */
   ca: string
   place: Place
   port: number | undefined
 }
 
-/** The control functions over HTTP, on an origin of its own. */
 export interface HttpControl {
   /** Without a trailing slash, for example `http://127.0.0.1:8420`. */
   origin: string
@@ -110,7 +108,6 @@ export async function startHttpControl(options: HttpControlOptions): Promise<Htt
   }
 }
 
-/** Where a stream of events begins. */
 const eventsQuery = object<{ after?: number; 'Last-Event-ID'?: number }>({
   after: optional(wholeNumber({})),
   'Last-Event-ID': optional(wholeNumber({})),

@@ -2,7 +2,6 @@ import { STATUS_CODES } from 'node:http'
 
 import { WrongValueError } from '../allowed.ts'
 
-/** Thrown for a request that HTTP control refuses. */
 export class RefusedRequest extends Error {
   readonly status: number
 

@@ -4,14 +4,12 @@ import type { Latency } from '../faults/latency.ts'
 import { realms, type Realm } from '../realm.ts'
 import type { ServerClock } from '../server/server-clock.ts'
 
-/** The part of an issuer or an API that control can make misbehave. */
 interface FaultyServer {
   slowness: Latency
   readonly faults: FaultSlot<Fault>
   readonly clock: ServerClock
 }
 
-/** The ways in which a server of either kind misbehaves, as control functions. */
 export interface ServerFaults<Failure extends FaultSpan> {
   readonly slow: (realm: Realm, ms: Latency) => void
   readonly fail: (realm: Realm, failure: Failure) => void

@@ -36,7 +36,6 @@ export interface Cut extends FaultSpan {
   midBody?: boolean
 }
 
-/** What a request meets instead of the service: a response, or a connection cut at once or in the middle of the body. */
 export type Fault = Answer | 'cut' | 'cut-body'
 
 const apiFailureEntries = {

@@ -20,10 +20,8 @@ export const spanEntries: Entries<FaultSpan> = {
   percent: optional(number({ min: 0, max: 100 })),
 }
 
-/** The fault that is set, with its remaining time and requests; `null` means without a bound. */
 interface CurrentFault<Fault> {
   fault: Fault
-  /** In milliseconds. */
   timeLeft: number | null
   timesLeft: number | null
   percent: number

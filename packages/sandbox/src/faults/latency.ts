@@ -68,7 +68,6 @@ export const latency: Allowed<Latency> = either<[number, DelayRange, Percentiles
 /** How many standard deviations the 99th percentile is above the median. */
 const p99Deviations = 2.326_347_874
 
-/** Returns one time of a latency, in milliseconds. */
 export function sample(of: Latency, random: Random): number {
   if (typeof of === 'number') return of
   if ('min' in of) return of.min + random() * (of.max - of.min)

@@ -22,7 +22,6 @@ export interface ClientRegistration {
   credentials(): ClientCredentials
   /** Returns the client id with the newest key. */
   keyCredentials(): KeyCredentials
-  /** Returns the public keys that are accepted now. */
   publicKeys(): Readonly<Record<string, unknown>>[]
   /** @param proof - a secret, or the id of a key. */
   accepts(proof: string): boolean
@@ -34,7 +33,6 @@ export interface ClientRegistration {
   inUse(): 'newest' | 'older' | null
   /** Makes a new secret and a new key. With `overlap` the earlier ones are still accepted. */
   rotate(options: { overlap: boolean }): void
-  /** Accepts only the newest secret and key from now on. */
   dropOldSecrets(): void
   /** Accepts no secret any more: the client can only authenticate with an assertion from the cluster. */
   dropSecrets(): void

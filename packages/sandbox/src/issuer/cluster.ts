@@ -18,17 +18,14 @@ export interface AssertionOptions {
   lifetime?: number
 }
 
-/** What is wrong with an assertion. */
 export interface AssertionJudgement {
   /** Why it is refused, `undefined` if it is not. */
   readonly fault?: string
-  /** What its client did wrong. */
   readonly flaws: readonly Flaw[]
 }
 
 /** A cluster whose workloads prove themselves with assertions that it signs, as Kubernetes does. */
 export interface Cluster {
-  /** Returns a new assertion for the workload. */
   assertion(options?: AssertionOptions): string
   /** Makes a new key, and replaces each file. With `overlap` assertions of the earlier keys are still accepted. */
   rotateKeys(options: { overlap: boolean }): void
@@ -45,13 +42,10 @@ export interface Cluster {
   project(options?: AssertionOptions): string
   /** Returns the path of the one file that the variables of the environment name, with an assertion for the issuer. */
   file(): string
-  /** Removes the files. */
   close(): void
 }
 
-/** A file with an assertion. */
 interface ProjectedFile {
-  /** Puts a new assertion in its place. */
   replace(): void
   remove(): void
 }

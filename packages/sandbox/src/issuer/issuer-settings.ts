@@ -90,24 +90,20 @@ export const issuerSettings: Allowed<Partial<Record<Realm, IssuerSettings>>> = o
   ),
 )
 
+const usual = {
+  clientAuthentication: 'client_secret_post',
+  metadata: false,
+  workloadIdentity: false,
+  claims: {},
+} as const
+
 /** The two issuers of the service. */
 export const service: Readonly<Record<Realm, Required<IssuerSettings> & { tokenFormat: 'jwt' | 'opaque' }>> =
   {
-    general: {
-      clientAuthentication: 'client_secret_post',
-      metadata: false,
-      workloadIdentity: false,
-      scope: '',
-      claims: {},
-      tokenPath: '/public/security/v1/token',
-      tokenFormat: 'jwt',
-    },
+    general: { ...usual, scope: '', tokenPath: '/public/security/v1/token', tokenFormat: 'jwt' },
     weblink: {
-      clientAuthentication: 'client_secret_post',
-      metadata: false,
-      workloadIdentity: false,
+      ...usual,
       scope: 'WebLinkAPI',
-      claims: {},
       tokenPath: '/IdentityServer/connect/token',
       tokenFormat: 'opaque',
     },

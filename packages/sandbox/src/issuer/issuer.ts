@@ -6,7 +6,7 @@ import { createFaultSlot, type FaultSlot } from '../faults/fault.ts'
 import { inSeconds } from '../in-words.ts'
 import type { Outcome } from '../journal/entry.ts'
 import type { Realm } from '../realm.ts'
-import { json, problem, send, cutInBody } from '../server/answer.ts'
+import { json, problem, send, cutInBody, type Answer } from '../server/answer.ts'
 import type { ServerClock } from '../server/server-clock.ts'
 import type { ClientRegistration } from './client-registration.ts'
 import { createCluster, type Cluster } from './cluster.ts'
@@ -33,7 +33,6 @@ export interface IssuerOptions {
   origin: string
   settings: Required<IssuerSettings>
   tokenFormat: 'jwt' | 'opaque'
-  /** What its tokens are for. */
   audience: string
   registration: ClientRegistration
   ledger: TokenLedger
@@ -60,6 +59,7 @@ export interface Issuer {
   handle(request: IncomingMessage, response: ServerResponse): Promise<Outcome>
 }
 
+const notPost = problem(405, 'A token request is a POST', { allow: 'POST' })
 const noCounts: IssuerCounts = { requests: 0, issued: 0, refused: 0, failed: 0 }
 
 export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
@@ -126,7 +126,7 @@ export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
     const met = await meetFault(request, response, fault)
     if (met !== undefined) return met
     if (request.method !== 'POST') {
-      send(response, problem(405, 'A token request is a POST', { allow: 'POST' }))
+      send(response, notPost)
       const reason = `a token request is a POST, not a ${request.method}`
       return { decision: 'refused', reason, flaws: ['token-request'] }
     }
@@ -161,42 +161,35 @@ export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
     },
     async handle(request, response) {
       const path = request.url?.split('?', 1)[0] ?? ''
+      const reply = (answer: Answer, outcome: Outcome): Outcome => {
+        send(response, answer)
+        return outcome
+      }
       if (metadataPaths.includes(path)) {
         if (settings.metadata) return answerMetadata(request, response)
-        send(response, problem(404, 'This issuer publishes no metadata'))
-        return {
+        return reply(problem(404, 'This issuer publishes no metadata'), {
           decision: 'answered',
           reason: 'no metadata: this issuer is set up without it (option --metadata)',
           flaws: ['no-metadata'],
-        }
+        })
       }
-      if (cluster !== undefined && path === '/cluster/openid/v1/jwks') {
-        send(response, json(cluster.jwks()))
-        return { decision: 'answered', reason: "the cluster's keys" }
-      }
+      if (cluster !== undefined && path === '/cluster/openid/v1/jwks')
+        return reply(json(cluster.jwks()), { decision: 'answered', reason: "the cluster's keys" })
       const showsKeys = settings.metadata || Object.keys(settings.claims).length > 0
-      if (path === jwksPath && options.tokenFormat === 'jwt' && showsKeys) {
-        send(response, json(oauth.jwks))
-        return { decision: 'answered', reason: 'the keys for its tokens' }
-      }
-      if (request.method === 'HEAD') {
-        send(response, problem(405, 'A token request is a POST', { allow: 'POST' }))
-        return { decision: 'answered', reason: 'a HEAD request, which asks for no token' }
-      }
-      if (path !== tokenPath) {
-        const detail = `The token endpoint is ${tokenPath}`
-        send(response, problem(404, detail))
-        return {
+      if (path === jwksPath && options.tokenFormat === 'jwt' && showsKeys)
+        return reply(json(oauth.jwks), { decision: 'answered', reason: 'the keys for its tokens' })
+      if (request.method === 'HEAD')
+        return reply(notPost, { decision: 'answered', reason: 'a HEAD request, which asks for no token' })
+      if (path !== tokenPath)
+        return reply(problem(404, `The token endpoint is ${tokenPath}`), {
           decision: 'refused',
           reason: `unknown path: the token endpoint is ${tokenPath}`,
           flaws: ['token-request'],
-        }
-      }
+        })
       counts.requests += 1
       const outcome = await answerTokenRequest(request, response)
-      if (outcome.decision === 'issued') counts.issued += 1
-      else if (outcome.decision === 'refused') counts.refused += 1
-      else counts.failed += 1
+      const { decision } = outcome
+      counts[decision === 'issued' || decision === 'refused' ? decision : 'failed'] += 1
       return outcome
     },
   }

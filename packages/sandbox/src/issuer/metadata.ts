@@ -6,10 +6,8 @@ export const metadataPaths: readonly string[] = [
   '/.well-known/openid-configuration',
 ]
 
-/** Where the keys for JWT access tokens are. */
 export const jwksPath = '/jwks'
 
-/** Returns the metadata of an issuer (RFC 8414 §2). */
 export function metadataOf(
   origin: string,
   { clientAuthentication, scope, tokenPath, workloadIdentity }: Required<IssuerSettings>,

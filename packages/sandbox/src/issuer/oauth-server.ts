@@ -31,7 +31,6 @@ export interface OAuthServerOptions {
   /** The `resource` that a token is for (RFC 8707), unless the settings name another audience. */
   audience: string
   registration: ClientRegistration
-  /** The cluster whose assertions are accepted. */
   cluster: Cluster | undefined
   ledger: TokenLedger
   /** Returns the time on the issuer's clock for the claims of its tokens, in milliseconds since 1970. */
@@ -61,6 +60,7 @@ export interface OAuthServer {
 }
 
 const algorithm = 'ES256'
+const keyUse = { kid: 'sandbox', alg: algorithm, use: 'sig' }
 
 /** Makes an authorization server with oidc-provider, which only this file uses. */
 export async function createOAuthServer(options: OAuthServerOptions): Promise<OAuthServer> {
@@ -102,11 +102,7 @@ export async function createOAuthServer(options: OAuthServerOptions): Promise<OA
         getResourceServerInfo(context, resource) {
           if (resource !== audience) throw new errors.InvalidTarget()
           checkScope(context, scopes)
-          return {
-            scope,
-            audience,
-            accessTokenFormat: tokenFormat,
-          }
+          return { scope, audience, accessTokenFormat: tokenFormat }
         },
       },
     },
@@ -120,7 +116,7 @@ export async function createOAuthServer(options: OAuthServerOptions): Promise<OA
         },
       },
     },
-    jwks: { keys: [{ ...(await exportJWK(privateKey)), kid: 'sandbox', alg: algorithm, use: 'sig' }] },
+    jwks: { keys: [{ ...(await exportJWK(privateKey)), ...keyUse }] },
     routes: { token: tokenPath },
     scopes,
     ttl: { ClientCredentials: () => Math.ceil(ledger.lifetime / 1_000) },
@@ -182,16 +178,15 @@ export async function createOAuthServer(options: OAuthServerOptions): Promise<OA
   // an audience of one's own may be any
   const known = 'aud' in settings.claims ? undefined : audience
   const readJwt = createJwtReader({ publicKey, algorithm, issuer: origin, audience: known })
-  const publicJwk = { ...(await exportJWK(publicKey)), kid: 'sandbox', alg: algorithm, use: 'sig' }
   // an opaque token is its own id
   const idOf = async (token: string) => (tokenFormat === 'jwt' ? readJwt(token) : token)
   return {
-    jwks: { keys: [publicJwk] },
+    jwks: { keys: [{ ...(await exportJWK(publicKey)), ...keyUse }] },
     async handle(request, response) {
       // oidc-provider would accept client_secret_basic in place of client_secret_post
       if (clientAuthentication === 'client_secret_post' && request.headers.authorization !== undefined) {
-        send(response, credentialsOutsideOfForm)
-        return { ...noExchange, error: 'invalid_client, credentials are only accepted in the form body' }
+        send(response, invalidClient(onlyInForm, { 'www-authenticate': 'Basic realm="sandbox"' }))
+        return { ...noExchange, error: `invalid_client, ${onlyInForm}` }
       }
       // oidc-provider sends errors as HTML to a client that prefers HTML
       request.headers.accept = 'application/json'
@@ -201,7 +196,7 @@ export async function createOAuthServer(options: OAuthServerOptions): Promise<OA
       }
       const { request: asked, form, fault, flaws: assertionFlaws } = await withoutAssertion(request, cluster)
       if (fault !== undefined) {
-        send(response, assertionRefused(fault))
+        send(response, invalidClient(`the assertion is refused: ${fault}`))
         return { ...noExchange, form, error: 'invalid_client', detail: fault, assertionFlaws }
       }
       await handle(asked, response)
@@ -221,23 +216,16 @@ function resent(request: IncomingMessage, body: Buffer, headers: object = {}): I
   return Object.assign(Readable.from([body]), { method, url, httpVersion, socket, headers: all }) as never
 }
 
-function assertionRefused(fault: string): Answer {
+/** Refuses a client (RFC 6749 §5.2). */
+function invalidClient(error_description: string, challenge = {}): Answer {
   return {
     status: 401,
-    headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
-    body: JSON.stringify({
-      error: 'invalid_client',
-      error_description: `the assertion is refused: ${fault}`,
-    }),
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...challenge },
+    body: JSON.stringify({ error: 'invalid_client', error_description }),
   }
 }
 
-const noExchange: TokenExchange = {
-  form: {},
-  tokenId: undefined,
-  error: undefined,
-  detail: undefined,
-}
+const noExchange: TokenExchange = { form: {}, tokenId: undefined, error: undefined, detail: undefined }
 
 /** Stores nothing: the ledger keeps the tokens, and the rest is not needed. */
 const noStorage: Adapter = {
@@ -262,16 +250,4 @@ function checkScope({ oidc }: KoaContextWithOIDC, required: readonly string[]): 
 /** Returns the scopes of a list, whose order means nothing. */
 const scopesOf = (list: string): string[] => (list === '' ? [] : list.split(' ').toSorted())
 
-/** Response to credentials in an `Authorization` header: a refusal with a challenge (RFC 6749 §5.2). */
-const credentialsOutsideOfForm: Answer = {
-  status: 401,
-  headers: {
-    'content-type': 'application/json',
-    'cache-control': 'no-store',
-    'www-authenticate': 'Basic realm="sandbox"',
-  },
-  body: JSON.stringify({
-    error: 'invalid_client',
-    error_description: 'credentials are only accepted in the form body',
-  }),
-}
+const onlyInForm = 'credentials are only accepted in the form body'

@@ -5,20 +5,17 @@ import type { ClientAuthentication } from './issuer-settings.ts'
 /** What a token request shows of its client, as its issuer wants it. */
 interface ShownClient {
   id: string | undefined
-  /** Whether it has a proof at all. */
   hasProof: boolean
   /** The secret, or the id of the key; an assertion may name no key. */
   proof: string | undefined
 }
 
-/** The fields of a form. */
 export type Form = Readonly<Partial<Record<string, string>>>
 
 /** How messages name the credentials of a method, and how they are read from a token request. */
 export interface ProofReader {
   /** Where they belong. */
   place: string
-  /** The field that proves the client. */
   field: string
   kind: 'secret' | 'key'
   read(form: Form, authorization: string): ShownClient

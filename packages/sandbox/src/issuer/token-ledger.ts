@@ -1,7 +1,6 @@
 import { BoundedMap } from '../bounded-map.ts'
 import type { LedgerEntry } from '../journal/entry.ts'
 
-/** The state of a token now, by the ledger. */
 export type TokenState = 'live' | 'expired' | 'revoked'
 
 type Writable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
@@ -56,13 +55,11 @@ export class TokenLedger {
       .toReversed()
   }
 
-  /** Ends the life of every token issued until now. */
   expireAll(): void {
     const at = this.#now()
     for (const entry of this.#entries.values()) entry.expiresAt = Math.min(entry.expiresAt, at)
   }
 
-  /** Revokes every token issued until now. */
   revokeAll(): void {
     const at = this.#now()
     for (const entry of this.#entries.values()) entry.revokedAt ??= at

@@ -11,7 +11,6 @@ interface Judge {
   realm: Realm
   registration: ClientRegistration
   clientAuthentication: ClientAuthentication
-  /** Whether assertions of the cluster are accepted. */
   takesAssertions: boolean
 }
 

@@ -2,17 +2,14 @@ import type { Socket } from 'node:net'
 
 import type { SeenRequest } from './entry.ts'
 
-/** The connection on which a request arrived. */
 export interface Connection {
   /** Number of the connection, counted from 1 in the order of the first requests. */
   readonly number: number
-  /** How many requests arrived on it. */
   requests: number
   /** The last request with a decision. */
   last?: SeenRequest
 }
 
-/** Numbers connections and counts their requests. */
 export interface Connections {
   /** Counts a request, and returns its connection. Calls `onClose` when the connection ends. */
   arrive(socket: Socket, onClose: (connection: Connection) => void): Connection

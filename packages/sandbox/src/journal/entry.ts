@@ -84,7 +84,6 @@ export interface Outcome {
   /** The token in the call or the token response. */
   entry?: LedgerEntry | undefined
   flaws?: readonly Flaw[]
-  /** Whether the sandbox cut the connection. */
   cut?: true
 }
 
@@ -110,7 +109,6 @@ export interface RequestFacts {
   onConnection: number
   /** Whether its connection resumed the TLS session of an earlier one, which only the same process can. */
   resumed: boolean
-  /** Whether the sandbox cut the connection. */
   cut: boolean
   flaws: readonly Flaw[]
 }

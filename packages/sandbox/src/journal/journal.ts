@@ -31,13 +31,11 @@ export const journalFilter: Allowed<JournalFilter> = object<JournalFilter>({
 /** Keeps the newest entries, and older ones that are evidence. */
 export interface Journal {
   add(entry: Omit<JournalEntry, 'id'>): JournalEntry
-  /** Keeps an entry until the journal is cleared. */
   keep(id: number): void
   entries(filter?: JournalFilter): JournalEntry[]
   /** Returns how many entries were added since the journal was cleared, and how many of them were dropped because it was full. */
   counts(): { total: number; dropped: number }
   clear(): void
-  /** Calls the listener with every new entry. Returns a function that removes the listener. */
   listen(listener: (entry: JournalEntry) => void): () => void
 }
 

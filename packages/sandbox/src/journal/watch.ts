@@ -9,7 +9,6 @@ import type { ServerClock } from '../server/server-clock.ts'
 import type { Connection, Connections } from './connections.ts'
 import type { JournalEntry, Outcome, RequestFacts } from './entry.ts'
 
-/** What watching a handler needs. */
 export interface Watch {
   realm: Realm
   kind: 'issuer' | 'api'
@@ -19,7 +18,6 @@ export interface Watch {
   recognize: Recognize
   connections: Connections
   observe: (entry: Omit<JournalEntry, 'id'>, facts: RequestFacts, connection: Connection) => void
-  /** Called when a connection ended, from either side. */
   observeClose: (connection: Connection, at: number) => void
 }
 

@@ -30,14 +30,12 @@ export const scenario: Allowed<Scenario> = object<Scenario>({
   ),
 })
 
-/** Something that happens once. */
 export interface Happening {
   /** When, in milliseconds from the start. */
   at: number
   act: () => void
 }
 
-/** How many steps of a scenario are done. */
 interface Progress {
   done: number
   of: number

@@ -37,7 +37,6 @@ export function send(response: ServerResponse, { status, headers = {}, body }: A
   response.setHeader('content-length', Buffer.byteLength(body)).end(body)
 }
 
-/** Makes a response send half of its body and then cut the connection. */
 export function cutInBody(response: ServerResponse): void {
   const end = response.end.bind(response) as (chunk?: unknown) => ServerResponse
   response.end = ((chunk?: unknown) => {

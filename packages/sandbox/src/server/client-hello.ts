@@ -9,7 +9,6 @@ const names = new Map([
 const oldest = 0x03_03
 const supportedVersions = 43
 
-/** What a client offers in its first message. */
 export interface OfferedTls {
   /** Versions below TLS 1.2, the oldest first. */
   old: string[]

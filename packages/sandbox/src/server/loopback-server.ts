@@ -17,7 +17,6 @@ export interface LoopbackServer {
   origin: string
   /** Sets the handler. It is set late, because handlers need the origin first. */
   serve(handler: Handler, onOldTls: (offered: OfferedTls) => void): void
-  /** Closes the server at once, and cuts all open connections. */
   close(): Promise<void>
 }
 

@@ -4,7 +4,6 @@ import { hostname, networkInterfaces } from 'node:os'
 /** Where the servers listen, and what their clients call that. */
 export interface Place {
   readonly address: string
-  /** The name or address in URLs. */
   readonly name: string
   /** All names and addresses under which clients may come, each once. */
   readonly names: readonly string[]
@@ -36,7 +35,6 @@ export function placeOf({
   return { address: host, name, names: names.filter((one) => !one.includes('%')) }
 }
 
-/** Returns a name or address as it stands in a URL. */
 export function hostIn(name: string): string {
   return isIPv6(name) ? `[${name}]` : name
 }

@@ -3,7 +3,6 @@ const interval = 10
 /** For how long a machine that had no time for this process counts as busy, in milliseconds. */
 const remembered = 1_000
 
-/** Records when this process had time to read from its connections. */
 export interface Pulse {
   /**
    * Returns the earliest time at which bytes that are read now may have been sent. That is long ago if this process was

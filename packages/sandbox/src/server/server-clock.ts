@@ -2,7 +2,6 @@
 export interface ServerClock {
   /** By how many milliseconds the clock is ahead of this machine's clock; negative if it is behind. */
   offset: number
-  /** Returns the time in milliseconds since 1970. */
   epoch(): number
   /** Returns the time as an HTTP date (RFC 9110 §5.6.7). */
   date(): string

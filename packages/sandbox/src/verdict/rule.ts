@@ -1,6 +1,5 @@
 import type { SeenRequest } from '../journal/entry.ts'
 
-/** A connection that its client closed. */
 export interface SeenClose {
   /** The last request on it. */
   last: SeenRequest
@@ -14,7 +13,6 @@ export type Severity = 'error' | 'warning' | 'note'
 /** One time that the rule was broken, with the ids of journal entries that show it. */
 export interface Broken {
   evidence: readonly number[]
-  /** Whether that is only a note. */
   isNote?: boolean
 }
 
@@ -35,7 +33,6 @@ export interface Watcher {
 /** A finding has at most this many journal entries as its evidence: the first. */
 export const mostEvidence = 10
 
-/** One mistake that clients make. */
 export interface Rule {
   name: string
   severity: Severity

@@ -5,7 +5,6 @@ import { type Broken, timeToReact } from './rule.ts'
 export interface TokenPair extends Broken {
   first: LedgerEntry
   second: LedgerEntry
-  /** When the second one was issued. */
   at: number
 }
 
@@ -18,7 +17,6 @@ const remembered = 1_000
 export class TokenPairs {
   #pairs: (TokenPair & { used: Set<LedgerEntry> })[] = []
 
-  /** Adds a pair. Returns the oldest one if there are too many to wait for. */
   add(pair: TokenPair): TokenPair | undefined {
     this.#pairs.push({ ...pair, used: new Set() })
     return this.#pairs.length > remembered ? this.#pairs.shift() : undefined

@@ -52,7 +52,6 @@ export interface Judge {
   see(request: SeenRequest): void
   seeClose(close: SeenClose): void
   verdict(): Verdict
-  /** Forgets everything. */
   clear(): void
 }
 

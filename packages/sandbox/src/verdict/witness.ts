@@ -3,7 +3,6 @@ import { createConnections, type Connection, type Connections } from '../journal
 import type { JournalEntry, RequestFacts } from '../journal/entry.ts'
 import type { Journal } from '../journal/journal.ts'
 
-/** Records what the servers report, and passes it to the judge. */
 export interface Witness {
   judge: Judge
   connections: Connections

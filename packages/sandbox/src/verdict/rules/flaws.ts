@@ -80,7 +80,6 @@ const texts: Record<Flaw, Text> = {
   },
 }
 
-/** One rule for each flaw. */
 export const flawRules: readonly Rule[] = (Object.keys(texts) as Flaw[]).map((flaw) => flawRule(flaw))
 
 function flawRule(flaw: Flaw): Rule {

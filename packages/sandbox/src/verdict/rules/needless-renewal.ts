@@ -3,7 +3,6 @@ import { perRealm, realms } from '../../realm.ts'
 import { isTyped, plural, type Rule } from '../rule.ts'
 import { TokenPairs } from '../token-pairs.ts'
 
-/** A token that no later one has replaced yet. */
 interface Current {
   token: LedgerEntry
   id: number
