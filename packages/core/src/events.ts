@@ -126,7 +126,8 @@ interface Events {
    */
   'call.sent': { api: string; waited: number; queued: number; emptyIn: number }
   /**
-   * A call to an API ended, with the `status` that its caller got or with an error that has this `code`. `resends` says
+   * A call to an API ended, with the `status` that its caller got or with an error that has this `code`. `path` has no query,
+   * and is cut to 200 characters. `resends` says
    * why it was sent again, `remainingLifetime` how long its token was still valid when it was last sent, and `waited`
    * how much of its `duration` it waited, and for what. Each redirect followed within the API counts as a call.
    */
@@ -134,6 +135,8 @@ interface Events {
     api: string
     issuer: string
     client?: string
+    method?: string
+    path?: string
     status?: number
     code?: string
     sends: number

@@ -95,8 +95,16 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'debug',
-    `${api}: axios call finished after 80 ms with status 200, sent 2 times (rejected)`,
-    { ...call, client: 'axios', status: 200, sends: 2, resends: ['rejected'] },
+    `${api}: axios call GET /v1/records finished after 80 ms with status 200, sent 2 times (rejected)`,
+    {
+      ...call,
+      client: 'axios',
+      method: 'GET',
+      path: '/v1/records',
+      status: 200,
+      sends: 2,
+      resends: ['rejected'],
+    },
   ],
   [
     'debug',
@@ -301,17 +309,18 @@ const program = `
   import { createTokenManager } from ${JSON.stringify(new URL('index.ts', import.meta.url).href)}
   const fetch = async () => new Response('{"access_token":"secret-token","token_type":"Bearer","expires_in":3600}',
     { headers: { 'content-type': 'application/json' } })
-  const tokens = createTokenManager({ fetch, apis: [], issuers: { general: {
+  const tokens = createTokenManager({ fetch, apis: [{ baseUrl: 'https://api.example.com/', issuer: 'general' }], issuers: { general: {
     tokenEndpoint: 'https://auth.example.com/token', credentials: { clientId: 'a', clientSecret: 'secret-secret' } } } })
-  await tokens.getToken('general')`
+  await tokens.getToken('general')
+  await tokens.route('https://api.example.com/records').send(async () => ({ status: 200, discard() {} }))`
 
-test('NODE_DEBUG shows how a queue grows in a line for each power of ten', () => {
+test('NODE_DEBUG=tokenlane* shows how a queue grows in a line for each power of ten', () => {
   const burst = `
   const { nodeDebugObserver } = await import(${JSON.stringify(new URL('log-observer.ts', import.meta.url).href)})
   const [observe] = nodeDebugObserver()
   for (let queued = 1; queued <= 1_234; queued += 1) observe({ type: 'call.queued', api: '/', queued, emptyIn: 0 })
   for (const queued of [1, 2]) observe({ type: 'call.queued', api: '/api/', queued, emptyIn: 0 })`
-  const env = { ...process.env, NODE_DEBUG: 'tokenlane' }
+  const env = { ...process.env, NODE_DEBUG: 'tokenlane*' }
   const { stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', burst], {
     env,
     encoding: 'utf8',
@@ -328,7 +337,9 @@ test('NODE_DEBUG shows how a queue grows in a line for each power of ten', () =>
 })
 
 test.each([
-  ['tokenlane', /general: new token in/],
+  ['tokenlane', /^TOKENLANE \d+: general: new token in[^\n]*\n$/],
+  ['tokenlane*', /general: new token in[^]*TOKENLANE-CALLS \d+: [^]*call finished/],
+  ['tokenlane-calls', /^TOKENLANE-CALLS \d+: [^\n]*call finished[^\n]*\n$/],
   ['', /^$/],
 ])('NODE_DEBUG=%s prints %s', (section, expected) => {
   const env = { ...process.env, NODE_DEBUG: section }

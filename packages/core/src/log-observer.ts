@@ -53,14 +53,18 @@ export function logObserver(logger: Logger, options: LogOptions = {}): Observer 
   }
 }
 
-/** Returns an observer that prints to standard error with `NODE_DEBUG=tokenlane` (`util.debuglog`), else none. */
+/**
+ * Returns an observer that prints to standard error with `NODE_DEBUG=tokenlane` (`util.debuglog`), else none. Calls have a
+ * section of their own, `tokenlane-calls`: `NODE_DEBUG=tokenlane*` prints both.
+ */
 export function nodeDebugObserver(): readonly Observer[] {
   // Cloudflare Workers print for every section, whatever the environment says
   if (!globalThis.process?.env?.['NODE_DEBUG']) return []
   const util = builtinModule('node:util') as Partial<typeof import('node:util')> | undefined
   const log = util?.debuglog?.('tokenlane')
-  if (log?.enabled !== true) return []
-  return [(event) => isBurst(event) || log('%s', describeEvent(event))]
+  const logCall = util?.debuglog?.('tokenlane-calls')
+  if (log?.enabled !== true && logCall?.enabled !== true) return []
+  return [(event) => isBurst(event) || (isCall(event) ? logCall : log)?.('%s', describeEvent(event))]
 }
 
 /** Whether a call only makes a queue longer: of thousands queued at once, the 1st, the 10th, the 100th and so on are shown. */
@@ -175,8 +179,9 @@ function untilNextTry({ retryIn, tokenStillValid, failFast, maxWait }: EventOf<'
   return `retrying in ${ms(retryIn)} at the earliest; ${meanwhile}`
 }
 
-function finished({ api, client, status, code, sends, resends, duration }: EventOf<'call.finished'>): string {
-  const call = client === undefined ? 'call' : `${client} call`
+function finished(event: EventOf<'call.finished'>): string {
+  const { api, client, method, path, status, code, sends, resends, duration } = event
+  const call = [client, 'call', method, path].filter((part) => part !== undefined).join(' ')
   const outcome = status === undefined ? 'failed' : 'finished'
   const how = status === undefined ? ` (${code})` : ` with status ${status}`
   const times = resends.length === 0 ? '' : `, sent ${sends} times (${resends.join(', ')})`

@@ -126,6 +126,23 @@ export const tokens: ScenarioGroup = {
       },
     },
     {
+      name: 'is sent with a call whose end says its method and its path, without the query',
+      async run(stage) {
+        const ends: unknown[] = []
+        const { client } = stage.open({
+          observe: (event) =>
+            void (event.type === 'call.finished' && ends.push([event.client, event.method, event.path])),
+        })
+        await client.send({ url: 'records?page=2' })
+        await client.status({ url: 'records', method: 'DELETE' })
+        const path = expect.stringMatching(/\/records$/) as string
+        expect(ends).toEqual([
+          [expect.any(String), 'GET', path],
+          [expect.any(String), 'DELETE', path],
+        ])
+      },
+    },
+    {
       // axios/axios#3183
       name: 'takes the place of an empty Authorization header',
       async run(stage) {

@@ -28,7 +28,8 @@ const nothing = { token: 0, slot: 0, limit: 0, pause: 0 }
 test('a call that waits for its token and is sent again after a 401 says so when it is finished', async () => {
   const { api, issuer, eventsOf } = service()
   issuer.respondOnceWith(() => issuer.after(100)).respondOnceWith(() => issuer.after(50))
-  const call = api.send(taking(10, 401), { client: 'fetch' })
+  const url = `${baseUrl}v1/records?secret=1#x`
+  const call = api.send(taking(10, 401), { client: 'fetch', method: 'post', url })
   await pass(1_000)
   await call
   expect(eventsOf('call.finished')).toEqual([
@@ -37,6 +38,8 @@ test('a call that waits for its token and is sent again after a 401 says so when
       api: baseUrl,
       issuer: 'general',
       client: 'fetch',
+      method: 'POST',
+      path: '/v1/records',
       status: 200,
       sends: 2,
       // the second attempt goes out as soon as its token is there, 75 ms after the request for it
@@ -46,6 +49,20 @@ test('a call that waits for its token and is sent again after a 401 says so when
       duration: 170,
     },
   ])
+})
+
+test.each([
+  ['/a/b', { url: () => new URL(`${baseUrl}a/b?c`) }],
+  ['/a', { url: new URL(`${baseUrl}a`) }],
+  [`/${'x'.repeat(199)}`, { url: `${baseUrl}${'x'.repeat(1_000)}` }],
+  [undefined, { url: 'a' }],
+  [undefined, {}],
+])('an event has the path %s of %j, at most 200 characters of it', async (path, options) => {
+  const { api, eventsOf } = service()
+  const call = api.send(taking(0), options)
+  await pass(1_000)
+  await call
+  expect(eventsOf('call.finished').map((event) => event.path)).toEqual([path])
 })
 
 test('a resend that no token comes for is not counted', async () => {

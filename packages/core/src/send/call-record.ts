@@ -4,6 +4,7 @@ import type { ApiQueue } from '../queue/api-queue.ts'
 import { causes, noWaits } from '../queue/waiting-time.ts'
 import type { AccessToken } from '../access-token.ts'
 import { Tracing } from '../tracing.ts'
+import type { AdmitOptions } from './api.ts'
 import type { Refusing } from './rejections.ts'
 
 /** Where calls are published that somebody observes. */
@@ -11,6 +12,9 @@ export const tracing: Tracing<CallRecord> = new Tracing('tokenlane:call')
 
 /** Of foreign errors only identifier-like names and codes are reported, never messages. */
 const word = /^[A-Za-z][\w-]{0,63}$/
+
+/** As in `route.missed`. */
+const longestPath = 200
 
 /** What observers learn of one call: on the channel `tokenlane:call` meanwhile, in the event `call.finished` at its end. */
 export class CallRecord {
@@ -21,6 +25,10 @@ export class CallRecord {
   /** The issuer of the API's tokens. */
   readonly issuer: string
   readonly client: string | undefined
+  /** In capitals. */
+  readonly method: string | undefined
+  /** Without its query, and cut. */
+  readonly path: string | undefined
   /** What the caller got, or why it got nothing. */
   declare status?: number
   declare code?: string
@@ -40,13 +48,15 @@ export class CallRecord {
   /** @param resends gets longer while the call goes on. */
   constructor(
     { baseUrl, issuer, emit }: Pick<Refusing, 'baseUrl' | 'issuer' | 'emit'>,
-    client: string | undefined,
+    { client, method, url }: Pick<AdmitOptions, 'client' | 'method' | 'url'>,
     resends: ResendReason[],
   ) {
     this.manager = emit.manager
     this.api = baseUrl
     this.issuer = issuer
     this.client = client
+    this.method = method?.toUpperCase()
+    this.path = URL.parse(String(typeof url === 'function' ? url() : url))?.pathname.slice(0, longestPath)
     this.resends = resends
     this.#emit = emit
   }

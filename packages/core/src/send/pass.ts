@@ -37,7 +37,7 @@ export interface Call extends RefusedCall {
 export function beginCall<T>(api: CallContext, options: AdmitOptions, work: (call: Call) => T): T {
   const resends: ResendReason[] = []
   const isObserved = api.emit.isObserved || tracing.isObserved
-  const record = isObserved ? new CallRecord(api, options.client, resends) : undefined
+  const record = isObserved ? new CallRecord(api, options, resends) : undefined
   const call: Call = { options, resends, record }
   return record === undefined ? work(call) : tracing.begin(record, () => work(call))
 }
