@@ -31,4 +31,5 @@ export {
   together,
 } from './limits/round-trips.ts'
 export { Arrivals, defaultGrace, type LimiterClock, type SentRequest } from './limits/arrivals.ts'
+export { Countdown } from './time/countdown.ts'
 export { longestTimer } from './time/timers.ts'

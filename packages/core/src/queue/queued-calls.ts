@@ -78,8 +78,13 @@ interface WaitingCall extends EnterOptions {
 
 interface QueuedCall extends WaitingCall {
   readonly lane: OwnLane
-  /** Of the time that the process had. */
-  countdown?: Countdown
+  /** How long it may wait in all, and what is left of that time, as the process had it. */
+  limit?: { readonly maxWait: number; readonly countdown: Countdown }
+}
+
+/** Returns how long a call has waited, in milliseconds. */
+function waitedBy({ limit, queuedAt }: QueuedCall): number {
+  return limit ? limit.maxWait - limit.countdown.left : performance.now() - queuedAt
 }
 
 /** The queued calls of one API, in order, and what ends their wait early: an abort, or `maxWait`. */
@@ -207,15 +212,15 @@ export class QueuedCalls {
   }
 
   #enqueue(call: QueuedCall, maxWait: number | undefined): void {
-    const { priority, signal, sentBefore, queuedAt, lane } = call
+    const { priority, signal, sentBefore, lane } = call
     // it may have been emptied since
     this.#lanes.set(lane.demand.key, lane)
     lane.calls.enqueue(call as never, { priority })
     this.#count(lane, priority, 1)
     if (signal) this.#watch(signal, call)
     if (maxWait === undefined || sentBefore) return
-    const left = queuedAt + maxWait - performance.now()
-    call.countdown = new Countdown(left, () => this.#giveUp(call, this.#tooLong(maxWait)))
+    const giveUp = (): void => this.#giveUp(call, this.#tooLong(maxWait))
+    call.limit = { maxWait, countdown: new Countdown(maxWait - waitedBy(call), giveUp) }
   }
 
   #watch(signal: AbortSignal, call: QueuedCall): void {
@@ -239,9 +244,9 @@ export class QueuedCalls {
   }
 
   #forget(call: QueuedCall): void {
-    const { priority, signal, countdown, lane } = call
+    const { priority, signal, limit, lane } = call
     this.#count(lane, priority, -1)
-    countdown?.stop()
+    limit?.countdown.stop()
     if (signal === undefined) return
     const calls = this.#bySignal.get(signal)
     if (!calls?.delete(call) || calls.size > 0) return

@@ -1,5 +1,5 @@
 import { TokenlaneError, withMore } from '../errors.ts'
-import { longestTimer } from '../time/timers.ts'
+import { Countdown } from '../time/countdown.ts'
 import type { TokenWait } from './api.ts'
 import type { Refusing } from './rejections.ts'
 
@@ -24,15 +24,15 @@ export function withinTokenWait<T>(
   if (!(entered instanceof Promise)) return entered
   const waited = start()
   const abort = (): void => controller.abort(signal?.reason)
-  let timer: ReturnType<typeof setTimeout>
+  let countdown: Countdown | undefined
   const look = (left: number): void => {
     if (left < 1) return controller.abort(error(tokenTimeout(api, ms)))
-    timer = setTimeout(() => look(ms - waited()), Math.min(left, longestTimer))
+    countdown = new Countdown(left, () => look(ms - waited()))
   }
   look(ms)
   signal?.addEventListener('abort', abort, { once: true })
   return entered.finally(() => {
-    clearTimeout(timer)
+    countdown?.stop()
     signal?.removeEventListener('abort', abort)
   })
 }

@@ -3,6 +3,7 @@ import type { Emit, StoreFailure } from '../events.ts'
 import { has } from '../options/check.ts'
 import { outliveRequest } from '../runtime/request-bound.ts'
 import { withTimeLimit } from '../time/countdown.ts'
+import { later, moment, timeUntil } from '../time/expiry.ts'
 import type { StoreClaim, StoreEntry, TokenStore } from './token-store.ts'
 
 /** How long one step of the store may take at most, in milliseconds. */
@@ -44,10 +45,16 @@ export function guardedStore(store: TokenStore, emit: Emit) {
 
   return {
     async claim(name: string, stale: string | undefined, lease: number): Promise<StoreClaim | undefined> {
+      const end = later(moment(), lease)
       // in a function: a store may throw before it returns a promise
       const claiming = (async () => claimOf(await store.claim(name, stale, lease), stale))()
       // a lease that has ended when it arrives cannot be used
       const claim = await inTime(() => claiming, Math.min(storeTimeout, lease))
+      if (typeof claim === 'object' && has(claim, 'fence') && timeUntil(end) <= 0) {
+        // the process was frozen meanwhile: another one may have the right by now
+        await release(name, claim.fence, 0)
+        return this.claim(name, stale, lease)
+      }
       if (claim !== undefined) return claim
       failed('unreadable')
       // a lease that comes too late must not keep other processes waiting

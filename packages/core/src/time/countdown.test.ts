@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { FreezableTime } from '../../test/frozen-time.ts'
+import { FreezableTime } from '../../../../tools/testing/src/frozen-time.ts'
 import { fakeService, unavailable } from '../../test/fake-issuer.ts'
 import { Countdown, withTimeLimit } from './countdown.ts'
 

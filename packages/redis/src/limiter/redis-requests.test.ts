@@ -1,9 +1,13 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { FreezableTime } from '@tokenlane/testing/frozen-time'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { RedisRequests } from './redis-requests.ts'
 import { processRuntime } from './runtime.ts'
 
 beforeEach(() => vi.useFakeTimers())
-afterEach(() => vi.useRealTimers())
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.useRealTimers()
+})
 
 function requestsWith(timeout: number) {
   const sent: { response: (text: string) => void; refuse: (error: Error) => void }[] = []
@@ -36,6 +40,40 @@ test('a response 1 ms before the time is over counts, and none shortly after it 
   await pass(1_300)
   // what responded after 499 ms may take longer than 500 ms
   expect(seen).toEqual(['here', expect.stringMatching(/^no response in \d+ ms$/)])
+})
+
+describe('a process that is frozen for 8 s while it waits for Redis', () => {
+  beforeEach(() => vi.useRealTimers())
+  afterEach(() => vi.unstubAllGlobals())
+
+  test.each(['ECONNRESET', 'TRYAGAIN'])('gives Redis the time that it had left, after %s', async (code) => {
+    const time = new FreezableTime()
+    const { send, sent, seen } = requestsWith(500)
+    send('one')
+    await time.pass(100)
+    await time.freeze(3_000, () => sent[0]?.refuse(new Error(code)))
+    await time.pass(130)
+    send('two')
+    await time.pass(100)
+    expect(seen).toEqual([])
+    await time.pass(300)
+    expect(seen).toEqual([code])
+  })
+
+  test('gives Redis that time, though it has given the request up', async () => {
+    const time = new FreezableTime()
+    const { requests, send, sent, seen } = requestsWith(500)
+    send('one')
+    await time.pass(100)
+    // units that were granted so long ago may be those of others by now
+    await time.freeze(8_000, () => sent[0]?.response('too late'))
+    expect(requests.isFree).toBe(true)
+    send('two')
+    await time.pass(100)
+    sent[1]?.response('here')
+    await time.pass(1_000)
+    expect(seen).toEqual(['here'])
+  })
 })
 
 test('a late response counts, and a Redis that is far away may take longer from then on', async () => {

@@ -32,6 +32,8 @@ export class RedisRequests<Request, Reply> {
   #round = 0
   /** When the first request left that has no response; `Infinity` while Redis responds. */
   unansweredSince: number = Infinity
+  /** The time that Redis has to respond from then on. */
+  #countdown: ReturnType<Runtime['countdown']> | undefined
   #isUnreachable = false
   /** Why Redis refused the last request; `undefined` since it responded. */
   #refusal: unknown
@@ -74,7 +76,9 @@ export class RedisRequests<Request, Reply> {
     const sentAt = this.#runtime.now()
     this.#state = 'asking'
     this.unansweredSince = Math.min(this.unansweredSince, sentAt)
-    this.#watch(round)
+    this.#countdown ??= this.#runtime.countdown(this.responseTimeout, () => this.#late())
+    // by the clock: Redis keeps what it grants for no longer
+    this.#later(longestWait, () => this.#giveUp(round))
     this.#exchange(request).then(
       (response) => this.#responded(round, sentAt, () => responded(response)),
       (error: unknown) => this.#refused(round, error),
@@ -82,6 +86,7 @@ export class RedisRequests<Request, Reply> {
   }
 
   close(): void {
+    this.#endCountdown()
     for (const cancel of this.#timers) cancel()
   }
 
@@ -90,6 +95,7 @@ export class RedisRequests<Request, Reply> {
     const took = this.#runtime.now() - sentAt
     this.#lastRoundTrips = [...this.#lastRoundTrips.slice(-4), took]
     this.unansweredSince = Infinity
+    this.#endCountdown()
     this.#isUnreachable = false
     this.#refusal = undefined
     this.#become('free')
@@ -101,26 +107,29 @@ export class RedisRequests<Request, Reply> {
     if (round !== this.#round) return
     this.#refusal = error
     this.#become('resting')
-    const left = this.unansweredSince + this.responseTimeout - this.#runtime.now()
-    if (left <= 0) this.#becomeUnreachable(error)
+    const left = Math.max(1, this.#countdown?.left ?? 0)
     const pause = retryAfter * (0.5 + this.#runtime.random() / 2)
-    this.#later(this.#isUnreachable ? pause : Math.min(pause / 2, Math.max(1, left)), () => {
+    this.#later(this.#isUnreachable ? pause : Math.min(pause / 2, left), () => {
       this.#become('free')
       this.#listener.unanswered()
     })
   }
 
-  #watch(round: number): void {
-    const left = this.unansweredSince + this.responseTimeout - this.#runtime.now()
+  /** After a process stood still, its timers fire before it reads a response that has already arrived. */
+  #late(): void {
+    const countdown = this.#countdown
     const late = (): void => {
-      if (round === this.#round)
+      if (countdown === this.#countdown)
         this.#becomeUnreachable(
           this.#refusal ?? new Error(`no response in ${Math.round(this.responseTimeout)} ms`),
         )
     }
-    // after a process was suspended, its timer fires before it reads a response that has already arrived
-    if (!this.#isUnreachable) this.#later(left, () => this.#later(1, () => this.#later(1, late)))
-    this.#later(longestWait, () => this.#giveUp(round))
+    this.#runtime.after(1, () => this.#runtime.after(1, late))
+  }
+
+  #endCountdown(): void {
+    this.#countdown?.stop()
+    this.#countdown = undefined
   }
 
   #becomeUnreachable(reason: unknown): void {

@@ -1,9 +1,11 @@
-import { type LimiterClock, longestTimer } from '@tokenlane/core/fleet'
+import { Countdown, type LimiterClock, longestTimer } from '@tokenlane/core/fleet'
 
 /** Time and chance, as a limiter sees them: the process's own, or those of a simulation. */
 export interface Runtime extends LimiterClock {
   /** Runs `run` after `ms` milliseconds, unless what it returns is called. A timer with `idle` does not keep the process alive. */
   after(ms: number, run: () => void, idle?: boolean): () => void
+  /** Runs `run` once the process had `ms` milliseconds, unless it is stopped: a time in which it was frozen does not count. */
+  countdown(ms: number, run: () => void): Pick<Countdown, 'left' | 'stop'>
   /** Returns a number from 0 to below 1. */
   random(): number
 }
@@ -15,5 +17,6 @@ export const processRuntime: Runtime = {
     if (idle) timer.unref()
     return () => clearTimeout(timer)
   },
+  countdown: (ms, run) => new Countdown(ms, run),
   random: () => Math.random(),
 }

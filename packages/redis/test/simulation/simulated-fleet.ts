@@ -108,9 +108,19 @@ export class SimulatedProcess {
     // clocks of machines differ by less than one in 10,000
     const pace = 1 + (fleet.random() - 0.5) * 1e-4
     const start = fleet.random() * 1e6
+    const now = (): number => start + fleet.world.now * pace
     this.runtime = {
-      now: () => start + fleet.world.now * pace,
+      now,
       after: (ms, run) => this.#later(ms / pace, run),
+      countdown: (ms, run) => {
+        const end = now() + ms
+        return {
+          get left() {
+            return end - now()
+          },
+          stop: this.#later(ms / pace, run),
+        }
+      },
       random: fleet.random,
     }
     const api: LimitedApi = {
