@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 
 import { CommanderError } from 'commander'
 
-import { handedOver, runInOwnProcess } from './application/own-process.ts'
+import { handedOver, runInOwnProcess } from './own-process.ts'
 import { CannotLook, exitStatus, WrongUsage } from './exit-status.ts'
 import { columnsOf, hanging } from './hanging.ts'
 import { createProgram } from './program.ts'

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
 import { Writable } from 'node:stream'
 
-import { handedOver } from './application/own-process.ts'
+import { handedOver } from './own-process.ts'
 
 /** Where the result of the command goes: standard output, which nothing else writes to. */
 export const output: Writable & { readonly isTTY?: boolean; readonly columns?: number } =

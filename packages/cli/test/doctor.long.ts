@@ -20,7 +20,7 @@ import { generate } from 'selfsigned'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 
 import type { Diagnosis } from '../src/doctor/doctor.ts'
-import { type FindingId, findingIds } from '../src/doctor/finding.ts'
+import { type FindingId, findingIds } from '../src/checks/finding.ts'
 import { doctor, tokenlane, type Variables } from './support/run.ts'
 import {
   certificate,

@@ -1,6 +1,6 @@
 // The application itself: its options, its env file, its packages and its clients.
 import { missingText } from '../application/from-environment.ts'
-import { type Check, row, table } from '../doctor/finding.ts'
+import { type Check, row, table } from './finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import { contains } from '../metadata/protected-resource.ts'
 import { reasonIn } from '../failure-code.ts'

@@ -1,4 +1,4 @@
-import { type Check, row } from '../doctor/finding.ts'
+import { type Check, row } from './finding.ts'
 import type { AssertionFile } from '../facts/assertion-file.ts'
 import type { TokenFacts } from '../facts/token.ts'
 

@@ -1,4 +1,4 @@
-import { type Check, row, table } from '../doctor/finding.ts'
+import { type Check, row, table } from './finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { CertificateFacts, ServerFacts } from '../facts/server.ts'
 import { isRefusedForClock, ownClockOffset } from './clock.ts'

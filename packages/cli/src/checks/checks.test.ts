@@ -5,7 +5,7 @@ import { markManaged } from '@tokenlane/core/adapter'
 import axios from 'axios'
 import { expect, test } from 'vitest'
 
-import type { Check } from '../doctor/finding.ts'
+import type { Check } from './finding.ts'
 import { lookedAt } from '../doctor/looked-at.ts'
 import { reportText } from '../doctor/report.ts'
 import { lookAtAxiosClients } from '../facts/axios.ts'

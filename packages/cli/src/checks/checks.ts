@@ -1,4 +1,4 @@
-import type { Check } from '../doctor/finding.ts'
+import type { Check } from './finding.ts'
 import {
   checkAttachments,
   checkEnvFile,

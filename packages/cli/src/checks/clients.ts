@@ -1,4 +1,4 @@
-import { type Check, table } from '../doctor/finding.ts'
+import { type Check, table } from './finding.ts'
 import { guide } from '../guide.ts'
 import { refusedFix, signersOf, unsentFix } from './assertion.ts'
 

@@ -1,4 +1,4 @@
-import { type Check, row } from '../doctor/finding.ts'
+import { type Check, row } from './finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { ServerFacts } from '../facts/server.ts'
 

@@ -1,4 +1,4 @@
-import { type Check, row, table } from '../doctor/finding.ts'
+import { type Check, row, table } from './finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { EnvironmentProxy, Reach, ServerFacts } from '../facts/server.ts'
 import { isCertificateRefused, methodOf, ownCertificate } from './client-certificate.ts'

@@ -1,6 +1,6 @@
 import type { Limit } from '@tokenlane/core'
 
-import { type Check, row, table } from '../doctor/finding.ts'
+import { type Check, row, table } from './finding.ts'
 import { guide } from '../guide.ts'
 import type { Facts } from '../facts/facts.ts'
 

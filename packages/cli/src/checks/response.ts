@@ -1,4 +1,4 @@
-import { type Check, table } from '../doctor/finding.ts'
+import { type Check, table } from './finding.ts'
 
 /** Finds issuers that granted fewer scopes than were asked for. */
 export const checkScopes: Check = table({

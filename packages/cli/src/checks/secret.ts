@@ -1,4 +1,4 @@
-import { type Check, issuersOf, row, table } from '../doctor/finding.ts'
+import { type Check, issuersOf, row, table } from './finding.ts'
 import { guide } from '../guide.ts'
 import type { Facts } from '../facts/facts.ts'
 import { renewal } from './client-certificate.ts'

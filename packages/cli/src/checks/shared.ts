@@ -1,5 +1,5 @@
 import { inWords } from '../application/connections.ts'
-import { type Check, row } from '../doctor/finding.ts'
+import { type Check, row } from './finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { SharedFacts } from '../facts/shared.ts'
 import { capital } from './application.ts'

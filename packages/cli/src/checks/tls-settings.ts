@@ -1,4 +1,4 @@
-import { type Check, table } from '../doctor/finding.ts'
+import { type Check, table } from './finding.ts'
 import { reasonIn } from '../failure-code.ts'
 
 /** What core says of a process that allows TLS below 1.2. */

@@ -1,5 +1,5 @@
 import { placeOf } from '../credential-variables.ts'
-import type { FindingId } from '../doctor/finding.ts'
+import type { FindingId } from './finding.ts'
 import { guide } from '../guide.ts'
 import type { TokenFacts, TokenFailure } from '../facts/token.ts'
 import { refusedFix, unsentFix } from './assertion.ts'

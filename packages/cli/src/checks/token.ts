@@ -1,4 +1,4 @@
-import { type Check, issuersOf, table } from '../doctor/finding.ts'
+import { type Check, issuersOf, table } from './finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { TokenFacts, TokenFailure } from '../facts/token.ts'
 import { envFileFix } from './application.ts'

@@ -2,7 +2,7 @@ import type { TokenlaneEvent } from '@tokenlane/core'
 
 import { mustBeAbsolute } from '../exit-status.ts'
 import type { Application, RefusedApplication, Source } from '../application/application.ts'
-import { handedOver } from '../application/own-process.ts'
+import { handedOver } from '../own-process.ts'
 import { withApplication } from '../application/with-application.ts'
 import { checks } from '../checks/checks.ts'
 import { lookAtResources } from '../facts/audience.ts'
@@ -15,7 +15,7 @@ import { lookAtServers } from '../facts/servers.ts'
 import { lookAtShared } from '../facts/shared.ts'
 import { lookAtTlsSettings } from '../facts/tls-settings.ts'
 import { failureIn, lookAtIssuer } from '../facts/token.ts'
-import type { Finding } from './finding.ts'
+import type { Finding } from '../checks/finding.ts'
 import { lookedAt, type Looked } from './looked-at.ts'
 
 /** What `tokenlane doctor --json` prints. */

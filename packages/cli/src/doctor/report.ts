@@ -2,7 +2,7 @@ import { styleText } from 'node:util'
 
 import { columnsOf, hanging } from '../hanging.ts'
 import type { Diagnosis } from './doctor.ts'
-import type { Finding } from './finding.ts'
+import type { Finding } from '../checks/finding.ts'
 
 /** The stream that gets the text. `styleText` adds colours only if it is a terminal that supports them. */
 type Stream = NonNullable<Parameters<typeof styleText>[2]>['stream'] & { readonly columns?: number }

@@ -1,6 +1,6 @@
 import type { ManagerStatus, TokenlaneError, TokenlaneEvent } from '@tokenlane/core'
 import type { ManagerConfiguration } from '../application/application.ts'
-import type { EnvFileFacts } from '../application/own-process.ts'
+import type { EnvFileFacts } from '../own-process.ts'
 import type { ResourceFacts } from './audience.ts'
 import type { AxiosFacts, AxiosUse } from './axios.ts'
 import type { CallFacts } from './call.ts'

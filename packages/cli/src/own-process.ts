@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { parseEnv } from 'node:util'
 
-import { WrongUsage } from '../exit-status.ts'
+import { WrongUsage } from './exit-status.ts'
 
 /** Variables of the file of `--env-file` that do not count as they stand there. */
 export interface EnvFileFacts {
@@ -69,7 +69,7 @@ export async function runInOwnProcess(
   { envFile, keepsOutput }: { readonly envFile: string | undefined; readonly keepsOutput: boolean },
 ): Promise<number> {
   const main = fileURLToPath(
-    new URL(import.meta.url.endsWith('.ts') ? '../main.ts' : '../main.js', import.meta.url),
+    new URL(import.meta.url.endsWith('.ts') ? './main.ts' : './main.js', import.meta.url),
   )
   const { variables, facts } = envFile === undefined ? {} : readEnvFile(envFile)
   const handed: HandedOver = {
