@@ -61,7 +61,13 @@ const storeOf = (methods: Partial<TokenStore>): ReturnType<typeof guardedStore> 
 test('a process that waits for the one that renews, without calls that need it, does not give up at the thaw', async () => {
   const time = new FreezableTime()
   const pause = async (ms: number): Promise<void> => new Delay(ms).over
-  const look = holderWait(5_000, { needed: false, timeLeft: Infinity, accepts: () => true, pause })
+  const look = holderWait(5_000, {
+    held: undefined,
+    needed: false,
+    timeLeft: Infinity,
+    accepts: () => true,
+    pause,
+  })
   const looking = look()
   await time.freeze(frozen)
   expect(await looking).toBe(true)
