@@ -243,26 +243,32 @@ test('a tenant that is closed is created again when it is used again', async () 
   expect(created).toEqual(['acme', 'acme'])
 })
 
-test('tenants do not share a queue, nor the budget of a shared limiter', async () => {
-  const budgets: string[] = []
-  const { tenants } = tenantsOf({
-    apis: [
-      { baseUrl: 'https://api.example.com/', issuer: 'general', ratePolicy: { limits: [], concurrency: 1 } },
-    ],
-    limiter({ baseUrl }) {
-      budgets.push(baseUrl)
-      const permit = { answered() {}, ended() {}, cancel() {} }
-      return {
-        take: () => permit,
-        forecast: () => 0,
-        usage: () => ({ used: undefined, lag: 0, arrivesWithin: undefined }),
-        tell() {},
-        async close() {},
-      }
-    },
-  })
-  const calls = [send(tenants.get('a'), 100), send(tenants.get('b c'), 100)]
-  await vi.advanceTimersByTimeAsync(100)
-  expect(await Promise.all(calls.map(async (call) => call))).toEqual(['Bearer token-1', 'Bearer token-2'])
-  expect(budgets).toEqual(['https://api.example.com/#a', 'https://api.example.com/#b%20c'])
-})
+const api = 'https://api.example.com/'
+
+test.each([
+  { limits: [], keptAs: api },
+  { limits: [{ name: 'account', quota: 100, window: 1_000 }], keptAs: 'named limits' },
+])(
+  'tenants do not share a queue, nor the budget of a shared limiter: $keptAs',
+  async ({ limits, keptAs }) => {
+    const budgets: string[] = []
+    const { tenants } = tenantsOf({
+      apis: [{ baseUrl: api, issuer: 'general', ratePolicy: { limits, concurrency: 1 } }],
+      limiter({ baseUrl }) {
+        budgets.push(baseUrl)
+        const permit = { answered() {}, ended() {}, cancel() {} }
+        return {
+          take: () => permit,
+          forecast: () => 0,
+          usage: () => ({ used: undefined, lag: 0, arrivesWithin: undefined }),
+          tell() {},
+          async close() {},
+        }
+      },
+    })
+    const calls = [send(tenants.get('a'), 100), send(tenants.get('b c'), 100)]
+    await vi.advanceTimersByTimeAsync(100)
+    expect(await Promise.all(calls.map(async (call) => call))).toEqual(['Bearer token-1', 'Bearer token-2'])
+    expect(budgets).toEqual([`${keptAs}#a`, `${keptAs}#b%20c`])
+  },
+)

@@ -7,8 +7,9 @@ import { aFunction, count, object, oneOf, optional, type ReadAs, text } from './
 import { mustBeSupportedRuntime } from './manager/supported-runtime.ts'
 import { type CloseOptions, closeWithin, type CutOff } from './manager/close-within.ts'
 import { recentTenants } from './tenants/recent-tenants.ts'
-import { Budget } from './limits/budget.ts'
-import { type BudgetFactory, sharedBudgets } from './limits/shared-budgets.ts'
+import { commonLimiter } from './limits/common-limiter.ts'
+import type { RateLimiterFactory } from './limits/rate-limiter.ts'
+import { type BudgetFactory, budgetsOf, sharedBudgets } from './limits/shared-budgets.ts'
 import { putTogether } from './manager/put-together.ts'
 import type { TokenManager } from './manager/token-manager.ts'
 
@@ -99,13 +100,22 @@ export function createTenants<const Issuer extends string>(options: TenantsOptio
   } = refusingTo('create tenants', () => read(options, 'options'))
   const shared = sharedBudgets()
   const unattached = new Set<string>()
+  let common: RateLimiterFactory | undefined
+  const sharedOf = (limiter: RateLimiterFactory | undefined): BudgetFactory => {
+    const create = budgetsOf(limiter, true, (common ??= commonLimiter(limiter)))
+    return (api, policy) => shared.budgetOf(api, policy, create)
+  }
   const recent = recentTenants<Issuer>(most, (id, tokens) =>
     refusingTo(`use tenant "${id}"`, () => {
       const given = optionsOf(id)
       mustBeObject(given, 'options()')
-      const budgetOf = limits === 'shared' ? shared.budgetOf : ownOf(id)
       return {
-        ...putTogether({ runtime, ...given }, tokens, { tenant: id, budgetOf, unattached }),
+        ...putTogether({ runtime, ...given }, tokens, {
+          tenant: id,
+          unattached,
+          budgetsOf:
+            limits === 'shared' ? sharedOf : (limiter) => budgetsOf(limiter && limiterOf(id, limiter)),
+        }),
         hasLimiter: limits === 'shared' || own(given, 'limiter') !== undefined,
       }
     }),
@@ -129,13 +139,8 @@ export function createTenants<const Issuer extends string>(options: TenantsOptio
 }
 
 /** A limiter keeps one budget for each base URL, so a tenant's own one is kept under its name. */
-function ownOf(id: string): BudgetFactory {
+function limiterOf(id: string, limiter: RateLimiterFactory): RateLimiterFactory {
   // half of a surrogate pair has no encoding of its own
   const name = encodeURIComponent(JSON.stringify(id).slice(1, -1))
-  return (api, policy, limiter) =>
-    new Budget(
-      api,
-      policy,
-      limiter && ((limited) => limiter({ ...limited, baseUrl: `${limited.baseUrl}#${name}` })),
-    )
+  return (limited) => limiter({ ...limited, baseUrl: `${limited.baseUrl}#${name}` })
 }

@@ -3,7 +3,7 @@ import type { Budget, BudgetQueue, Unit } from '../limits/budget.ts'
 import type { Demand } from '../limits/demand.ts'
 import type { RateLimiterFactory } from '../limits/rate-limiter.ts'
 import type { CheckedPolicy } from '../limits/rate-policy.ts'
-import { sharedBudgets } from '../limits/shared-budgets.ts'
+import { budgetsOf, sharedBudgets } from '../limits/shared-budgets.ts'
 import { has } from '../options/check.ts'
 import { failure } from './issuer-failure.ts'
 import type { TokenEndpoint } from './protocol.ts'
@@ -22,7 +22,7 @@ export function limitedRequests(
   policy: CheckedPolicy,
   { limiter, emit }: { readonly limiter: RateLimiterFactory | undefined; readonly emit: Emit },
 ): ClientTokenSource {
-  const budget = budgets.budgetOf(endpoint.url.href, policy, limiter)
+  const budget = budgets.budgetOf(endpoint.url.href, policy, budgetsOf(limiter, true))
 
   return {
     ...issuing,

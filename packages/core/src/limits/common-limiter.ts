@@ -9,38 +9,35 @@ import type {
 } from './rate-limiter.ts'
 import { isOfName } from './demand.ts'
 
-/**
- * Returns what makes the limiters of APIs that have named limits in common: views of one limiter, which keeps the units of
- * a name once, and everything else for each API.
- *
- * @param scope names the limiter, in the place of a base URL.
- */
-export function commonLimiter(scope: string, create: RateLimiterFactory | undefined): RateLimiterFactory {
-  const apis = new Map<string, LimitedApi>()
-  let common: RateLimiter | undefined
+/** What the limiter is named that APIs have in common, in the place of a base URL. */
+const scope = 'named limits'
 
-  function all(act: (api: LimitedApi) => void): void {
-    for (const api of apis.values()) act(api)
-  }
+/**
+ * Returns what makes the limiters of APIs that have named limits: views of one limiter, which keeps the units of a name
+ * once, and everything else for each API.
+ */
+export function commonLimiter(create: RateLimiterFactory | undefined): RateLimiterFactory {
+  const apis = new Set<LimitedApi>()
+  let common: RateLimiter | undefined
 
   function start(): RateLimiter {
     return limiterOf(create, {
       baseUrl: scope,
-      unitsAvailable: () => all((api) => api.unitsAvailable()),
+      unitsAvailable: () => apis.forEach((api) => api.unitsAvailable()),
       heard(word) {
-        const [about = '', baseUrl = ''] = word.about.split(' ')
-        apis.get(baseUrl)?.heard({ ...word, about })
+        const [about = '', baseUrl] = word.about.split(' ')
+        for (const api of apis) if (api.baseUrl === baseUrl) api.heard({ ...word, about })
       },
       // which API they are for is not known
       counted() {},
-      failed: (reason) => all((api) => api.failed(reason)),
-      recovered: () => all((api) => api.recovered()),
+      failed: (reason) => apis.forEach((api) => api.failed(reason)),
+      recovered: () => apis.forEach((api) => api.recovered()),
     })
   }
 
   return (api) => {
     const { baseUrl } = api
-    apis.set(baseUrl, api)
+    apis.add(api)
     const units = (common ??= start())
     const known = new WeakMap<readonly LimitInForce[], Claim>()
     const ownOf = (claim: Claim): Claim => {
@@ -59,8 +56,10 @@ export function commonLimiter(scope: string, create: RateLimiterFactory | undefi
       usage: (claim, at) => units.usage(ownOf(claim), at),
       tell: (word: Word) => units.tell({ ...word, about: `${word.about} ${baseUrl}` }),
       async close() {
-        apis.delete(baseUrl)
-        if (apis.size === 0) await units.close()
+        apis.delete(api)
+        if (apis.size > 0) return
+        common = undefined
+        await units.close()
       },
     }
   }

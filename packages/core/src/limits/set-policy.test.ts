@@ -83,3 +83,49 @@ test('a policy is checked when it is set as at start, and an API without one get
   const { tokens: others } = fakeService()
   expect(() => others.setRatePolicy('https://api.example.com/', { limits: [] })).toThrow('`ratePolicy`')
 })
+
+const perSecond = { quota: 10, window: 1_000 }
+const perMinute = { quota: 20, window: 60_000 }
+
+test.each<[string, RatePolicy]>([
+  ['one more limit', { limits: [perSecond, perMinute] }],
+  ['one more limit, of these calls', { limits: [perSecond, { ...perMinute, match: 'GET' }] }],
+  ['another cost', { limits: [{ quota: 40, window: 60_000 }], cost: () => 2 }],
+])('queued calls keep %s of a policy that is set', async (_what, policy) => {
+  const { call, sentAt, tokens } = limitedApi({ limits: [perSecond] })
+  await tokens.warmUp()
+  const calls = Promise.allSettled(Array.from({ length: 50 }, () => call()))
+  await pass(100)
+  expect(sentAt).toHaveLength(10)
+  tokens.setRatePolicy('https://api.example.com/', policy)
+  await pass(50_000)
+  // those that were sent before count where they had a limit of the same calls
+  expect(sentAt.length).toBeLessThanOrEqual(policy.cost ? 25 : 30)
+  await pass(200_000)
+  await calls
+  expect(sentAt).toHaveLength(50)
+})
+
+test('queued calls are refused that cost more than a quota of the policy that is set', async () => {
+  const { call, tokens } = limitedApi({ limits: [{ quota: 5, window: 60_000 }], cost: () => 5 })
+  await tokens.warmUp()
+  const calls = Promise.allSettled([call(), call(), call()])
+  await pass(100)
+  tokens.setRatePolicy('https://api.example.com/', { limits: [{ quota: 4, window: 60_000 }], cost: () => 5 })
+  await pass(100)
+  const refused = { status: 'rejected', reason: { code: 'INVALID_OPTIONS' } }
+  expect(await calls).toMatchObject([{ status: 'fulfilled' }, refused, refused])
+})
+
+test('a policy that is set ends or begins the aging of queued calls, which keep their order', async () => {
+  const { call, tokens, order } = limitedApi({ limits: [{ quota: 1, window: 1_000 }], aging: 10 })
+  await tokens.warmUp()
+  const calls = ['first', 'second'].map((name) => call({ name }))
+  await pass(500)
+  calls.push(call({ name: 'urgent', priority: 1 }))
+  tokens.setRatePolicy('https://api.example.com/', { limits: [{ quota: 1, window: 1_000 }] })
+  calls.push(call({ name: 'last' }))
+  await pass(5_000)
+  await Promise.all(calls)
+  expect(order).toEqual(['first', 'urgent', 'second', 'last'])
+})

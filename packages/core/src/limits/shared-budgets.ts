@@ -1,17 +1,32 @@
 import { Budget } from './budget.ts'
+import { commonLimiter } from './common-limiter.ts'
 import type { RateLimiterFactory } from './rate-limiter.ts'
 import type { CheckedPolicy } from './rate-policy.ts'
 
-/** Returns what an API allows; `limiter` is that of a manager's options. */
-export type BudgetFactory = (
-  api: string,
-  policy: CheckedPolicy,
+/** Returns what an API allows. */
+export type BudgetFactory = (api: string, policy: CheckedPolicy) => Budget
+
+/**
+ * Returns what makes the budgets of APIs whose named limits are one.
+ *
+ * @param limiter that of a manager's options. @param areKept whether they outlive their queues. @param common keeps the
+ * units of named limits.
+ */
+export function budgetsOf(
   limiter: RateLimiterFactory | undefined,
-) => Budget
+  areKept = false,
+  common: RateLimiterFactory = commonLimiter(limiter),
+): BudgetFactory {
+  return (api, policy) => {
+    const isNamed = policy.limits.some(({ name }) => name !== undefined)
+    return new Budget(api, policy, isNamed ? common : limiter, areKept)
+  }
+}
 
 /** Budgets that several managers share. */
 export interface SharedBudgets {
-  readonly budgetOf: BudgetFactory
+  /** @param create makes one that is kept. */
+  budgetOf(api: string, policy: CheckedPolicy, create: BudgetFactory): Budget
   /** Ends the limiters, after the last call of the last tenant. */
   close(): Promise<void>
 }
@@ -35,14 +50,14 @@ export function sharedBudgets(): SharedBudgets {
   }
 
   return {
-    budgetOf(api, policy, limiter) {
+    budgetOf(api, policy, create) {
       const { limits, spread, accounting, unansweredGrace } = policy
       // the rest of a policy is each manager's own
       const key = JSON.stringify([api, limits, spread, accounting, unansweredGrace])
       const known = budgets.get(key)
       if (known !== undefined) return known
       forgetUnused()
-      const budget = new Budget(api, policy, limiter, true)
+      const budget = create(api, policy)
       budgets.set(key, budget)
       return budget
     },

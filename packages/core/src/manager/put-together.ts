@@ -1,11 +1,8 @@
 import { askIssuer } from '../issuer/token-request.ts'
 import { askInTurn } from '../issuer/busy-endpoint.ts'
 import { limitedRequests } from '../issuer/limited-requests.ts'
-import { Budget } from '../limits/budget.ts'
-import { commonLimiter } from '../limits/common-limiter.ts'
-import type { BudgetFactory } from '../limits/shared-budgets.ts'
+import { type BudgetFactory, budgetsOf as ownBudgets } from '../limits/shared-budgets.ts'
 import type { RateLimiterFactory } from '../limits/rate-limiter.ts'
-import type { CheckedPolicy } from '../limits/rate-policy.ts'
 import { CallsUnderWay } from '../send/calls-under-way.ts'
 import type { CheckedIssuer } from '../issuer/check-issuer.ts'
 import { checkOptions } from './check-options.ts'
@@ -43,12 +40,15 @@ interface PartsOptions {
   readonly tenant?: string
   /** Names of the other options, where all of them were given in one object, with those of the one issuer. */
   readonly others?: readonly string[]
+<<<<<<< HEAD
   /** Returns what an API allows, which other managers may share. */
   readonly budgetOf?: BudgetFactory
   readonly unattached?: RegistrationParts['unattached']
+=======
+  /** Returns what makes the budgets of its APIs, which other managers may share. */
+  readonly budgetsOf?: (limiter: RateLimiterFactory | undefined) => BudgetFactory
+>>>>>>> c7993b13 (limits: queued calls keep all of a policy that is set later)
 }
-
-const ownBudget: BudgetFactory = (api, policy, limiter) => new Budget(api, policy, limiter)
 
 /**
  * Puts a manager together of the issuers and the APIs that its options name.
@@ -59,7 +59,11 @@ const ownBudget: BudgetFactory = (api, policy, limiter) => new Budget(api, polic
 export function putTogether(
   given: TokenManagerOptions,
   tokens: object,
+<<<<<<< HEAD
   { tenant, others, budgetOf = ownBudget, unattached }: PartsOptions = {},
+=======
+  { tenant, others, budgetsOf = ownBudgets }: PartsOptions = {},
+>>>>>>> c7993b13 (limits: queued calls keep all of a policy that is set later)
 ): Registration {
   mustBeSupportedRuntime(ownOption(given, 'runtime'))
   const fault = faultOfProcess()
@@ -81,14 +85,11 @@ export function putTogether(
     ]),
   )
   const callsUnderWay = new CallsUnderWay()
-  const names = options.apis.flatMap(({ ratePolicy }) => namesOf(ratePolicy))
-  const common = commonLimiter(`limits ${[...new Set(names)].toSorted().join(', ')}`, limiter)
-  const budget = (api: string, policy: CheckedPolicy): Budget =>
-    budgetOf(api, policy, namesOf(policy).length > 0 ? common : limiter)
+  const budgetOf = budgetsOf(limiter)
   const apis = options.apis.map((api, index) => {
     const { token, contested } = issuerNamed(issuers, api.issuer)
     const option = others ? (options.issuers.get(api.issuer)?.option as string) : `apis[${index}].issuer`
-    const shared = { ...api, option, budgetOf: budget, token, callsUnderWay, emit }
+    const shared = { ...api, option, budgetOf, token, callsUnderWay, emit }
     const rejections = new Rejections(shared, contested)
     const refuses = (report: Report): boolean => refusesToken(report, api.refusedStatuses)
     return new ProtectedApi({ ...shared, rejections, refuses })
@@ -98,11 +99,6 @@ export function putTogether(
   for (const { isDiscovered, url } of options.issuers.values()) if (!isDiscovered) registration.exclude(url)
   managers.set(tokens, { options, issuers })
   return registration
-}
-
-/** Returns the names of the limits of a policy. */
-function namesOf(policy: CheckedPolicy | undefined): string[] {
-  return policy?.limits.flatMap(({ name }) => (name === undefined ? [] : [name])) ?? []
 }
 
 /** Wires one issuer: its credentials, the requests to it, and its token, which `share` shares with other processes. */

@@ -8,7 +8,7 @@ import type { Budget, BudgetQueue, LimitsStatus, Obstacle as LimitObstacle } fro
 import type { ResponseHead } from '../limits/rate-limit-headers.ts'
 import type { Refusal } from '../limits/refusals.ts'
 import type { CheckedPolicy } from '../limits/rate-policy.ts'
-import type { AskingCall, Demand } from '../limits/demand.ts'
+import type { Demand } from '../limits/demand.ts'
 import { checkPriority, type EnterOptions, type Lane, QueuedCalls, type RunningCall } from './queued-calls.ts'
 import { WaitingTime } from './waiting-time.ts'
 
@@ -30,11 +30,6 @@ export interface QueueOptions {
   /** What the API allows, which other queues may share. */
   readonly budget: Budget
   readonly token: NeededToken
-}
-
-/** How a call enters the queue. */
-export interface Entering extends EnterOptions {
-  readonly call: AskingCall
 }
 
 /** A call that the API may have refused for its limit. */
@@ -71,6 +66,8 @@ export class ApiQueue implements BudgetQueue {
   readonly emit: Emit
   readonly #budget: Budget
   readonly #calls: QueuedCalls
+  /** What a call takes by the limits under which the calls are queued. */
+  #plain: Demand
   /** For what its calls wait. */
   readonly waitingTime: WaitingTime = new WaitingTime()
   policy: CheckedPolicy
@@ -89,6 +86,7 @@ export class ApiQueue implements BudgetQueue {
     this.#token = token
     this.emit = emit
     this.#budget = budget
+    this.#plain = budget.plain
     this.#calls = new QueuedCalls(
       (maxWait) => this.#tooLong(maxWait, `waited too long (cause: ${this.waitingTime.cause})`),
       (demand) => {
@@ -103,7 +101,7 @@ export class ApiQueue implements BudgetQueue {
    * Returns what a call holds while it is under way, without a promise where it need not wait. Throws `QUEUE_FULL`,
    * `QUEUE_TIMEOUT`, the error of the failed renewal, or the signal's reason.
    */
-  enter(entering: Entering): RunningCall | Promise<RunningCall> {
+  enter(entering: EnterOptions): RunningCall | Promise<RunningCall> {
     const { priority, sentBefore } = entering
     checkPriority(priority)
     const demand = this.#budget.demandOf(this, entering.call)
@@ -158,7 +156,6 @@ export class ApiQueue implements BudgetQueue {
   setPolicy(policy: CheckedPolicy): void {
     this.policy = policy
     this.#budget.setPolicy(policy)
-    this.#calls.limitWaits(policy.maxWait)
     this.serve()
   }
 
@@ -251,6 +248,7 @@ export class ApiQueue implements BudgetQueue {
    * towards it.
    */
   #serveOne(token: AccessToken | undefined): Obstacle | undefined {
+    if (this.#plain !== this.#budget.plain) this.#requeue()
     const { only } = this.#calls
     if (only !== undefined) {
       const next = this.#next(only.demand, only.calls.size, token)
@@ -274,6 +272,13 @@ export class ApiQueue implements BudgetQueue {
       for (const series of this.#budget.fullSeries(demand, performance.now())) full.add(series)
     }
     return obstacle
+  }
+
+  /** Other limits than before: the queued calls count towards others. */
+  #requeue(): void {
+    this.#plain = this.#budget.plain
+    this.#budget.gaveUp(this)
+    this.#calls.requeue((call) => this.#budget.demandOf(this, call), this.policy)
   }
 
   #send(lane: Lane, call: RunningCall): void {

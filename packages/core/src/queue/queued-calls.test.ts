@@ -21,7 +21,7 @@ function queueOf(gaveUp: () => void = () => {}): {
     outcomes,
     add(name, { priority = 0, signal, sentBefore = false } = {}) {
       calls
-        .add({ priority, signal, sentBefore, isLimited: false }, demand, {
+        .add({ priority, signal, sentBefore, isLimited: false, call: {} }, demand, {
           maxWait: undefined,
           aging: undefined,
         })

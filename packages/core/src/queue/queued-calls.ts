@@ -5,7 +5,7 @@ import { fitting, type Reader } from '../options/reader.ts'
 import { Countdown } from '../time/countdown.ts'
 import type { AccessToken } from '../access-token.ts'
 import type { Unit } from '../limits/budget.ts'
-import type { Demand } from '../limits/demand.ts'
+import type { AskingCall, Demand } from '../limits/demand.ts'
 
 /** What a call holds while it is under way: a live token, a unit of every limit, and a slot until it ends. */
 export interface RunningCall {
@@ -22,6 +22,8 @@ export interface EnterOptions {
   readonly sentBefore: boolean
   /** Whether it was refused for the API's limit: a manager that closes does not wait for it. */
   readonly isLimited: boolean
+  /** What the limits look at. */
+  readonly call: AskingCall
 }
 
 /** How long calls wait, in milliseconds: at most, and for each priority that they gain. */
@@ -29,6 +31,8 @@ export interface QueueTimes {
   readonly maxWait: number | undefined
   readonly aging: number | undefined
 }
+
+const noTimes: QueueTimes = { maxWait: undefined, aging: undefined }
 
 /** An estimate looks at so many limits: there may be one for each customer. */
 const mostEstimated = 10
@@ -77,6 +81,7 @@ interface WaitingCall extends EnterOptions {
 }
 
 interface QueuedCall extends WaitingCall {
+<<<<<<< HEAD
   readonly lane: OwnLane
   /** How long it may wait in all, and what is left of that time, as the process had it. */
   limit?: { readonly maxWait: number; readonly countdown: Countdown }
@@ -85,6 +90,13 @@ interface QueuedCall extends WaitingCall {
 /** Returns how long a call has waited, in milliseconds. */
 function waitedBy({ limit, queuedAt }: QueuedCall): number {
   return limit ? limit.maxWait - limit.countdown.left : performance.now() - queuedAt
+=======
+  lane: OwnLane
+  /** Higher goes first: its priority, and what it gains while it waits. */
+  rank: number
+  /** Of the time that the process had. */
+  countdown?: Countdown
+>>>>>>> c7993b13 (limits: queued calls keep all of a policy that is set later)
 }
 
 /** The queued calls of one API, in order, and what ends their wait early: an abort, or `maxWait`. */
@@ -155,15 +167,13 @@ export class QueuedCalls {
   }
 
   /** Adds a call that waits for `maxWait` milliseconds at most, and returns what ends its wait. */
-  add(options: EnterOptions, demand: Demand, { maxWait, aging }: QueueTimes): Promise<RunningCall> {
-    const { signal, sentBefore, isLimited } = options
+  add(options: EnterOptions, demand: Demand, times: QueueTimes): Promise<RunningCall> {
+    const { signal, priority, sentBefore, isLimited, call } = options
     const queuedAt = performance.now()
-    // calls that gain priority while they wait keep their order
-    const own = aging === undefined ? options.priority : options.priority - queuedAt / aging
-    const priority = sentBefore ? first : own
     return new Promise((send, refuse) => {
       const lane = this.#laneOf(demand)
-      this.#enqueue({ signal, priority, sentBefore, isLimited, lane, queuedAt, send, refuse }, maxWait)
+      const waiting = { signal, priority, sentBefore, isLimited, call, queuedAt, send, refuse }
+      this.#enqueue({ ...waiting, lane, rank: 0 }, times)
     })
   }
 
@@ -196,14 +206,20 @@ export class QueuedCalls {
   /** Refuses all calls, but not those that were sent before for another reason than a limit, if they `stay`. */
   refuseAll(reason: unknown, { stay }: { readonly stay: boolean }): void {
     for (const call of this.#takeAll()) {
-      if (stay && call.sentBefore && !call.isLimited) this.#enqueue(call, undefined)
+      if (stay && call.sentBefore && !call.isLimited) this.#enqueue(call, noTimes)
       else call.refuse(reason)
     }
   }
 
-  /** Lets each call wait for `maxWait` milliseconds from when it was queued. */
-  limitWaits(maxWait: number | undefined): void {
-    for (const call of this.#takeAll()) this.#enqueue(call, maxWait)
+  /** Queues each call again, from when it was queued first, under other limits. @param demandOf throws for one that is refused. */
+  requeue(demandOf: (call: AskingCall) => Demand, times: QueueTimes): void {
+    for (const queued of this.#takeAll().toSorted((a, b) => a.queuedAt - b.queuedAt))
+      try {
+        queued.lane = this.#laneOf(demandOf(queued.call))
+        this.#enqueue(queued, times)
+      } catch (error) {
+        queued.refuse(error)
+      }
   }
 
   #takeAll(): QueuedCall[] {
@@ -211,12 +227,19 @@ export class QueuedCalls {
     return lanes.flatMap((lane) => Array.from({ length: lane.calls.size }, () => this.#take(lane)))
   }
 
+<<<<<<< HEAD
   #enqueue(call: QueuedCall, maxWait: number | undefined): void {
     const { priority, signal, sentBefore, lane } = call
+=======
+  #enqueue(call: QueuedCall, { maxWait, aging }: QueueTimes): void {
+    const { priority, signal, sentBefore, queuedAt, lane } = call
+>>>>>>> c7993b13 (limits: queued calls keep all of a policy that is set later)
     // it may have been emptied since
     this.#lanes.set(lane.demand.key, lane)
-    lane.calls.enqueue(call as never, { priority })
-    this.#count(lane, priority, 1)
+    // calls that gain priority while they wait keep their order
+    call.rank = sentBefore ? first : aging === undefined ? priority : priority - queuedAt / aging
+    lane.calls.enqueue(call as never, { priority: call.rank })
+    this.#count(lane, call.rank, 1)
     if (signal) this.#watch(signal, call)
     if (maxWait === undefined || sentBefore) return
     const giveUp = (): void => this.#giveUp(call, this.#tooLong(maxWait))
@@ -244,9 +267,15 @@ export class QueuedCalls {
   }
 
   #forget(call: QueuedCall): void {
+<<<<<<< HEAD
     const { priority, signal, limit, lane } = call
     this.#count(lane, priority, -1)
     limit?.countdown.stop()
+=======
+    const { rank, signal, countdown, lane } = call
+    this.#count(lane, rank, -1)
+    countdown?.stop()
+>>>>>>> c7993b13 (limits: queued calls keep all of a policy that is set later)
     if (signal === undefined) return
     const calls = this.#bySignal.get(signal)
     if (!calls?.delete(call) || calls.size > 0) return

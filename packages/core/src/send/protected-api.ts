@@ -3,8 +3,8 @@ import { closedError } from '../errors.ts'
 import { defined } from '../events.ts'
 import { refuse } from '../options/check.ts'
 import { ApiQueue } from '../queue/api-queue.ts'
-import type { Budget } from '../limits/budget.ts'
 import type { CheckedPolicy } from '../limits/rate-policy.ts'
+import type { BudgetFactory } from '../limits/shared-budgets.ts'
 import { ownOptions } from './own-options.ts'
 import { admitCall, beginCall, type CallContext, mustWait } from './pass.ts'
 import { sendWith } from './send-rule.ts'
@@ -13,7 +13,7 @@ export interface ProtectedApiOptions extends Omit<CallContext, 'queue'> {
   /** `undefined`: calls wait for a token only. */
   readonly ratePolicy: CheckedPolicy | undefined
   /** Returns what an API with a rate policy allows. */
-  readonly budgetOf: (api: string, policy: CheckedPolicy) => Budget
+  readonly budgetOf: BudgetFactory
 }
 
 /** One API of a manager: what its calls share, and what can be asked of it and set. */

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest'
 import { FakeIssuer } from '../../test/fake-issuer.ts'
 import { fakeTime, pass } from '../../test/fake-time.ts'
 import type { Exchange } from '../adapter.ts'
-import type { RatePolicy, TokenlaneEvent, TokenManagerOptions } from '../index.ts'
+import type { Api, RatePolicy, TokenlaneEvent, TokenManagerOptions } from '../index.ts'
 import type { RateLimiter } from '../fleet.ts'
 import { createTenants, type Tenants } from '../tenants.ts'
 
@@ -245,6 +245,40 @@ test('with `spread` calls of all tenants are apart, and a change of the limits h
   await pass(11_000)
   await Promise.all(later)
   expect((sent[before + 1]?.at ?? 0) - (sent[before]?.at ?? 0)).toBeGreaterThanOrEqual(5_000)
+})
+
+test('a change of the limits holds for what other tenants have queued, every limit of it', async () => {
+  const { call, sent, tenants } = tenantsSharing(perSecond)
+  const calls = [times(40, () => call('a')), times(40, () => call('b'))]
+  await pass(500)
+  expect(sent).toHaveLength(10)
+  const more = { quota: 20, window: 60_000 }
+  tenants.get('a').setRatePolicy(baseUrl, { limits: [...perSecond.limits, more] })
+  await pass(50_000)
+  expect(sent).toHaveLength(20)
+  await pass(240_000)
+  await Promise.all(calls)
+})
+
+test('limits of one name are one for all tenants, whichever APIs a tenant has', async () => {
+  const uploads = 'https://uploads.example.com/'
+  const ratePolicy = { limits: [{ name: 'account', quota: 10, window: 60_000 }] }
+  const apis = [baseUrl, uploads].map((each) => ({ baseUrl: each, issuer: 'general', ratePolicy }))
+  const { tenants } = tenantsSharing(ratePolicy, (id) => ({ apis: id === 'small' ? apis.slice(0, 1) : apis }))
+  let sent = 0
+  const send = (tenant: string, url: string): Promise<unknown> =>
+    (tenants.get(tenant).route(url) as Api).send(async () => {
+      sent += 1
+      return { status: 200, result: '', discard() {} }
+    })
+  const calls = [
+    ...Array.from({ length: 8 }, () => send('small', baseUrl)),
+    ...Array.from({ length: 8 }, () => send('large', uploads)),
+  ]
+  await pass(10_000)
+  expect(sent).toBe(10)
+  await pass(120_000)
+  await Promise.all(calls)
 })
 
 test('the status of a tenant says what the shared limits have learned, and when its last call is sent', async () => {

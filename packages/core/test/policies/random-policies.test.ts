@@ -34,50 +34,78 @@ function ruleOf({ quota, window, match }: Limit, costOf: (call: Sent) => number)
     : { ...shared, fixed: quota, window: windows[window as keyof typeof windows] }
 }
 
+const calls = fc.array(
+  fc.record({
+    path: fc.constantFrom(...paths),
+    isWrite: fc.boolean(),
+    cost: fc.integer({ min: 1, max: 4 }),
+    priority: fc.integer({ min: -3, max: 3 }),
+    takes: fc.option(fc.integer({ min: 0, max: 8 })),
+  }),
+  { minLength: 1, maxLength: 6 },
+)
+
+const policies = fc.record({
+  all: fc.array(limits, { minLength: 1, maxLength: 3 }),
+  calls,
+  spread: fc.boolean(),
+  isCosted: fc.boolean(),
+  aging: fc.option(fc.integer({ min: 1, max: 20_000 })),
+  /** Each call of so many is refused, and counts or not. */
+  refusesEach: fc.option(fc.integer({ min: 15, max: 60 })),
+  countsRefused: fc.boolean(),
+  ahead: fc.integer({ min: -600_000, max: 600_000 }),
+})
+
 test(
-  'whatever the limits, their windows, what they match and what calls cost: a server that enforces them refuses none',
-  { timeout: 120_000 },
+  'whatever the limits, what counts, what calls cost before and after, and what is refused: a server that enforces them is never over',
+  { timeout: 300_000 },
   async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(limits, { minLength: 1, maxLength: 3 }),
-        fc.array(
-          fc.record({
-            path: fc.constantFrom(...paths),
-            isWrite: fc.boolean(),
-            cost: fc.integer({ min: 1, max: 4 }),
-          }),
-          {
-            minLength: 1,
-            maxLength: 6,
-          },
-        ),
-        fc.boolean(),
-        fc.boolean(),
-        async (all, calls, spread, isCosted) => {
+        policies,
+        async ({ all, calls: given, spread, isCosted, aging, refusesEach, countsRefused, ahead }) => {
           const costOf = ({ cost = 1 }: Sent): number => (isCosted ? cost : 1)
-          const sent = calls.map(({ path, isWrite, cost }) => ({
-            method: isWrite ? 'POST' : 'GET',
-            path,
-            cost,
-          }))
+          const sent = given.map(({ path, isWrite, cost, priority, takes }): Sent => {
+            const call = { method: isWrite ? 'POST' : 'GET', path, priority }
+            return isCosted ? { ...call, cost, takes: takes ?? undefined } : call
+          })
+          // what a call takes beyond its cost is known only once it has been answered
+          const isLate = sent.some((call) => (call.takes ?? 0) > costOf(call))
           const named = all.map(({ isNamed, ...limit }, index) =>
             isNamed ? Object.assign(limit, { name: `limit ${index}` }) : limit,
           )
-          const policy: RatePolicy = { limits: named, spread }
-          const { over, lost } = await callStrictly(policy, {
+          const policy: RatePolicy = {
+            limits: named,
+            spread,
+            countsRefused,
+            aging: aging ?? undefined,
+            concurrency: isLate ? 1 : undefined,
+            actualCost: ({ header }) =>
+              header('x-took') === undefined ? undefined : Number(header('x-took')),
+          }
+          const { over, lost, errors, overtaken } = await callStrictly(policy, {
             rules: policy.limits.map((limit) => ruleOf(limit, costOf)),
-            call: (index) => {
-              const call = sent[index % sent.length] as Sent
-              return isCosted ? call : { method: call.method, path: call.path }
-            },
+            call: (index) => sent[index % sent.length] as Sent,
             callers: 30,
             seconds: 30,
+            headers: (_left, _now, { takes }): Record<string, string> =>
+              takes === undefined ? {} : { 'x-took': String(takes) },
+            refusesEach: refusesEach ?? Infinity,
+            refusal: { headers: { 'retry-after': '1' } },
+            countsRefused,
+            ahead,
           })
-          expect({ over, lost }).toEqual({ over: 0, lost: 0 })
+          const areAlike = !isCosted && all.every(({ match }) => match === undefined)
+          expect({ over, lost, errors, overtaken: areAlike && overtaken }).toEqual({
+            over: 0,
+            lost: 0,
+            errors: [],
+            overtaken: areAlike && 0,
+          })
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 100 },
     )
   },
 )

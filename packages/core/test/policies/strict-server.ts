@@ -6,6 +6,9 @@ export interface Sent {
   readonly method: string
   readonly path: string
   readonly cost?: number | undefined
+  /** What it takes in the end, where that is another cost. */
+  readonly takes?: number | undefined
+  readonly priority?: number | undefined
 }
 
 /** One limit that a server enforces to the letter; times in milliseconds. */
@@ -19,6 +22,8 @@ export type Rule = {
   | { readonly sliding: number; readonly window: number }
   /** Windows one after the other, by the server's clock; `phase` is when one begins. */
   | { readonly fixed: number; readonly window: number; readonly phase?: number }
+  /** Windows of a calendar: those of one name are one. */
+  | { readonly named: number; readonly nameOf: (wall: number) => string }
   /** Windows that begin with a call. */
   | { readonly sinceFirst: number; readonly window: number }
   | { readonly bucket: number; readonly perSecond: number }
@@ -40,8 +45,15 @@ export interface Scene {
     readonly blocks?: number
   }
   /** Headers of every response. */
-  readonly headers?: (left: number, now: number) => Record<string, string>
+  readonly headers?: (left: number, now: number, call: Sent) => Record<string, string>
   readonly answerTime?: number
+  /** Each call of so many is refused whatever the limits. */
+  readonly refusesEach?: number
+  /** Whether refused calls count. */
+  readonly countsRefused?: boolean
+  /** When it begins, in epoch milliseconds, and how far the server's clock is ahead of ours. */
+  readonly startsAt?: number | undefined
+  readonly ahead?: number
 }
 
 export interface Outcome {
@@ -49,49 +61,72 @@ export interface Outcome {
   /** Calls that the server refused. */
   over: number
   lost: number
+  /** What calls failed with. */
+  errors: string[]
+  /** How often a call went before one that had come to a higher priority. */
+  overtaken: number
   /** What was accepted of what the tightest rule allows in that time. */
   share: number
 }
 
-interface Counted {
-  readonly rule: Rule
-  readonly log: { at: number; cost: number }[]
-  level: number
-  at: number
+interface Unit {
+  readonly at: number
+  cost: number
 }
 
-/** How far the server's clock is ahead of ours. */
-const ahead = 400
+interface Counted {
+  readonly rule: Rule
+  readonly log: Unit[]
+  level: number
+  at: number
+  name: string
+}
 
 class StrictServer {
   readonly #clock: VirtualClock
+  readonly #ahead: number
   readonly #counted = new Map<string, Counted>()
   underWay = 0
   blockedUntil = 0
 
-  constructor(clock: VirtualClock) {
+  /** @param ahead how far its clock is ahead of ours, in milliseconds. */
+  constructor(clock: VirtualClock, ahead: number) {
     this.#clock = clock
+    this.#ahead = ahead
   }
 
-  /** Returns how many units are left in the tightest rule, negative where the call is refused; counts it otherwise. */
-  take(call: Sent, rules: readonly Rule[]): number {
+  get wall(): number {
+    return this.#clock.wall + this.#ahead
+  }
+
+  /**
+   * Counts a call, and returns how many units are left in the tightest rule, negative where the call is refused, with its
+   * units, which may be settled later. @param isUnwanted whether the call is refused in any case, and then whether it counts.
+   */
+  take(
+    call: Sent,
+    rules: readonly Rule[],
+    isUnwanted?: { readonly counts: boolean },
+  ): { readonly left: number; readonly units: readonly Unit[] } {
     const now = this.#clock.now
-    if (now < this.blockedUntil) return -1
+    if (now < this.blockedUntil) return { left: -1, units: [] }
     const counting = rules.flatMap((rule, index) => {
       if (rule.of?.(call) === false) return []
       const key = `${index} ${rule.key?.(call) ?? ''}`
-      const counted = this.#counted.get(key) ?? { rule, log: [], level: 0, at: 0 }
+      const counted = this.#counted.get(key) ?? { rule, log: [], level: 0, at: 0, name: '' }
       this.#counted.set(key, counted)
       return [{ counted, cost: rule.cost?.(call) ?? 1 }]
     })
     const left = Math.min(Infinity, ...counting.map(({ counted, cost }) => this.#left(counted, now) - cost))
-    if (left < 0) return left
-    for (const { counted, cost } of counting) {
-      counted.log.push({ at: now, cost })
+    if (left < 0 || isUnwanted?.counts === false) return { left, units: [] }
+    const units = counting.map(({ counted, cost }) => {
+      const unit = { at: now, cost }
+      counted.log.push(unit)
       counted.level += cost
       counted.at = now
-    }
-    return left
+      return unit
+    })
+    return { left, units }
   }
 
   #left(counted: Counted, now: number): number {
@@ -106,9 +141,13 @@ class StrictServer {
       if (now >= first + rule.window) log.length = 0
       return rule.sinceFirst - since(Number.NEGATIVE_INFINITY)
     }
-    if ('fixed' in rule) {
-      const wall = this.#clock.wall + ahead - (rule.phase ?? 0)
-      return rule.fixed - since(now - (wall % rule.window) - 1e-6)
+    if ('fixed' in rule)
+      return rule.fixed - since(now - ((this.wall - (rule.phase ?? 0)) % rule.window) - 1e-6)
+    if ('named' in rule) {
+      const name = rule.nameOf(this.wall)
+      if (name !== counted.name) log.length = 0
+      counted.name = name
+      return rule.named - since(Number.NEGATIVE_INFINITY)
     }
     if ('bucket' in rule) {
       counted.level = Math.max(0, counted.level - ((now - counted.at) / 1_000) * rule.perSecond)
@@ -141,7 +180,12 @@ async function run(ratePolicy: RatePolicy, scene: Scene, clock: VirtualClock): P
     callers = 60,
     seconds,
     refusal = {},
+    refusesEach = Infinity,
+    countsRefused = true,
+    startsAt = clock.wall,
+    ahead = 400,
   } = scene
+  clock.setWall(startsAt - clock.wall)
   const baseUrl = 'https://api.example.com/v1/'
   const tokens = createTokenManager({
     issuers: {
@@ -156,22 +200,26 @@ async function run(ratePolicy: RatePolicy, scene: Scene, clock: VirtualClock): P
   const warming = tokens.warmUp()
   await clock.pass(10)
   await warming
-  const server = new StrictServer(clock)
+  const server = new StrictServer(clock, ahead)
   const pass = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-  const outcome: Outcome = { calls: 0, over: 0, lost: 0, share: 0 }
+  const outcome: Outcome = { calls: 0, over: 0, lost: 0, errors: [], overtaken: 0, share: 0 }
   const end = seconds * 1_000
   const accepted: { at: number; call: Sent }[] = []
+  /** Calls that were not sent yet, and when one went before them that should not. */
+  const waiting = new Set<{ readonly rank: number; readonly since: number; passedAt: number }>()
   let made = 0
+  let isOver = false
 
   const exchange = async (sent: Sent): Promise<{ status: number; headers: Record<string, string> }> => {
     outcome.calls += 1
+    const isUnwanted = outcome.calls % refusesEach === 0 ? { counts: countsRefused } : undefined
     const travel = travels[outcome.calls % travels.length] ?? 5
     await pass(travel)
-    const left = server.take(sent, rules)
-    const date = new Date(Math.floor((clock.wall + ahead) / 1_000) * 1_000).toUTCString()
-    const headers = { date, ...scene.headers?.(Math.max(0, left), clock.wall + ahead) }
-    if (left < 0) {
-      outcome.over += 1
+    const { left, units } = server.take(sent, rules, isUnwanted)
+    const date = new Date(Math.floor(server.wall / 1_000) * 1_000).toUTCString()
+    const headers = { date, ...scene.headers?.(Math.max(0, left), server.wall, sent) }
+    if (left < 0 || isUnwanted !== undefined) {
+      if (left < 0) outcome.over += 1
       server.blockedUntil = clock.now + (refusal.blocks ?? 0)
       await pass(travel)
       return { status: refusal.status ?? 429, headers: { ...headers, ...refusal.headers } }
@@ -180,6 +228,7 @@ async function run(ratePolicy: RatePolicy, scene: Scene, clock: VirtualClock): P
     server.underWay += 1
     await pass(scene.answerTime ?? 50)
     server.underWay -= 1
+    for (const unit of units) unit.cost = sent.takes ?? unit.cost
     await pass(travel)
     return { status: 200, headers }
   }
@@ -189,20 +238,34 @@ async function run(ratePolicy: RatePolicy, scene: Scene, clock: VirtualClock): P
       const sent = call(made)
       made += 1
       const url = baseUrl + sent.path.slice(1)
+      const { priority = 0 } = sent
+      const rank = priority - clock.now / (ratePolicy.aging ?? Infinity)
+      const self = { rank, since: clock.now, passedAt: Infinity }
+      waiting.add(self)
       const status = await tokens.route(url)?.send(
         async () => {
+          // a call that is sent again goes first
+          if (waiting.delete(self)) {
+            if (self.passedAt < clock.now) outcome.overtaken += 1
+            for (const other of waiting)
+              if (other.rank > rank + 1e-9 && other.since < clock.now)
+                other.passedAt = Math.min(other.passedAt, clock.now)
+          }
           const { status: got, headers } = await exchange(sent)
           return { status: got, header: (name: string) => headers[name as never], result: got, discard() {} }
         },
-        { method: sent.method, url, cost: sent.cost },
+        { method: sent.method, url, cost: sent.cost, priority },
       )
-      if (status !== 200) outcome.lost += 1
+      if (status !== 200 && !isOver) outcome.lost += 1
     }
   }
-  const all = Array.from({ length: callers }, async () => caller().catch(() => undefined))
+  for (let each = 0; each < callers; each += 1)
+    void caller().catch((error: unknown) => {
+      if (!isOver) outcome.errors.push(String(error))
+    })
   await clock.pass(end)
-  void all
-  outcome.share = shareOf(rules, accepted, seconds)
+  isOver = true
+  outcome.share = shareOf(rules, accepted, scene)
   await Promise.race([tokens.close(), clock.pass(1)])
   return outcome
 }
@@ -211,7 +274,7 @@ async function run(ratePolicy: RatePolicy, scene: Scene, clock: VirtualClock): P
 function shareOf(
   rules: readonly Rule[],
   accepted: readonly { at: number; call: Sent }[],
-  seconds: number,
+  { seconds, startsAt = 0 }: Scene,
 ): number {
   const shares = rules.map((rule) => {
     const counted = accepted.filter(({ call }) => rule.of?.(call) !== false)
@@ -220,6 +283,8 @@ function shareOf(
     if ('atOnce' in rule) return 0
     if ('apart' in rule) return (used * rule.apart) / (seconds * 1_000)
     if ('bucket' in rule) return used / keys / (rule.bucket + rule.perSecond * seconds)
+    if ('named' in rule)
+      return used / keys / (rule.named * new Set(accepted.map(({ at }) => rule.nameOf(startsAt + at))).size)
     const quota = 'sliding' in rule ? rule.sliding : 'fixed' in rule ? rule.fixed : rule.sinceFirst
     return used / keys / (quota * Math.max(1, (seconds * 1_000) / rule.window))
   })
