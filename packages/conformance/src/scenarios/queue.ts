@@ -38,6 +38,22 @@ export const queue: ScenarioGroup = {
       run: (stage: Stage) => closesAfter429(stage, when),
     })),
     {
+      name: 'fails a call at whose response a function of the policy throws, and sends the next one',
+      async run(stage) {
+        let responses = 0
+        const isLimited = (): boolean => {
+          responses += 1
+          if (responses === 1) throw new Error('a fault of its own')
+          return false
+        }
+        const { client } = stage.open({ ratePolicy: { limits: [], concurrency: 1, isLimited } })
+        const [failed, next] = [client.failure({ url: 'records' }), client.status({ url: 'records' })]
+        expect(String(await failed)).toContain('a fault of its own')
+        expect(await next).toBe(200)
+        expect(stage.calls()).toBe(2)
+      },
+    },
+    {
       name: 'sends no more calls at once than `concurrency` allows',
       async run(stage) {
         let [now, most] = [0, 0]

@@ -1,6 +1,7 @@
 import { discardBody } from './discard-body.ts'
 
 type IncomingMessage = import('node:http').IncomingMessage
+type ClientRequest = import('node:http').ClientRequest
 
 /** A request of `node:http` whose responses are judged before its client sees them. */
 export interface JudgedRequest {
@@ -32,7 +33,13 @@ export function judgeResponses(
   request.emit = (event: string, ...values: unknown[]) => {
     if (event !== 'response') return emit(event, ...values)
     const response = values[0] as IncomingMessage
-    if (!isUnwanted(reportOf(response))) return emit(event, response)
+    try {
+      if (!isUnwanted(reportOf(response))) return emit(event, response)
+    } catch (error) {
+      // nobody could catch it here
+      ;(request as ClientRequest).destroy(error as Error)
+      return true
+    }
     unwanted = response
     discarded = discardBody(response)
     return emit(event, withBody(response, undefined))

@@ -1,4 +1,4 @@
-import { refuse } from '../options/check.ts'
+import { refuse, refusingTo, shape } from '../options/check.ts'
 import { type Match, matchOf } from './match.ts'
 import type { CheckedPolicy, Limit } from './rate-policy.ts'
 
@@ -52,15 +52,20 @@ export class Demands {
   }
 
   /** @throws TokenlaneError `INVALID_OPTIONS` for a cost that is none, or that no window of a limit ever has. */
-  of(call: AskingCall, { cost: costOf }: Pick<CheckedPolicy, 'cost'>): Demand {
-    if (call.cost === undefined && costOf === undefined && !this.#isMatched) return this.plain
+  of(call: AskingCall, { cost }: Pick<CheckedPolicy, 'cost'>): Demand {
+    if (call.cost === undefined && cost === undefined && !this.#isMatched) return this.plain
+    return refusingTo('send call', () => this.#read(call, cost))
+  }
+
+  #read(call: AskingCall, costOf: CheckedPolicy['cost']): Demand {
     const method = (call.method ?? 'GET').toUpperCase()
     const given = typeof call.url === 'function' ? call.url() : call.url
     const url = new URL(given ?? this.#baseUrl)
     const path = call.cost === undefined ? 'ratePolicy.cost()' : 'tokenlane.cost'
     const cost = call.cost ?? costOf?.({ method, url }) ?? 1
     if (cost === 1 && !this.#isMatched) return this.plain
-    if (!(cost >= 0 && cost < Infinity)) refuse(path, String(cost), 'a finite number, 0 or more')
+    if (!Number.isFinite(cost) || cost < 0)
+      refuse(path, typeof cost === 'number' ? String(cost) : shape(cost), 'a finite number, 0 or more')
     const pathname = url.pathname.slice(this.#basePath.length)
     const series = this.#limits.map((limit, index) => {
       const values = this.#matches[index] ? this.#matches[index](method, pathname) : ''

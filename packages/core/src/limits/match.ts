@@ -26,7 +26,16 @@ function patternOf(text: string): Match {
   return (given, pathname) => {
     if (method !== undefined && given !== method) return undefined
     const values = matches.exec(pathname)
-    return values === null ? undefined : values.slice(1).join('/')
+    return values?.slice(1).map(inOneForm).join('/')
+  }
+}
+
+/** APIs decode a segment: `A%2D1` and `A-1` count together. */
+function inOneForm(segment: string): string {
+  try {
+    return encodeURIComponent(decodeURIComponent(segment))
+  } catch {
+    return segment
   }
 }
 

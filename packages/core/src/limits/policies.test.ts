@@ -162,6 +162,65 @@ test('a call that costs more than a quota is refused by name, and so is a cost t
   await expect(call({ method: 'PUT' })).rejects.toThrow('`ratePolicy.cost()` is NaN')
 })
 
+test.each<[unknown, string]>([
+  ['2', 'a string'],
+  [Promise.resolve(2), 'an object'],
+  [-1, '-1'],
+  [Infinity, 'Infinity'],
+])('a cost of %o is refused, and leaves nothing behind', async (cost, said) => {
+  const { call, sent, tokens } = apisWith({
+    limits: [{ quota: 2, window: 1_000 }],
+    cost: ({ method }) => (method === 'PUT' ? (cost as number) : 1),
+  })
+  await tokens.warmUp()
+  await expect(call({ method: 'PUT' })).rejects.toThrow(
+    `Cannot send call: \`ratePolicy.cost()\` is ${said}; allowed: a finite number, 0 or more`,
+  )
+  const calls = [call(), call()]
+  await pass(20)
+  expect(await Promise.all(calls)).toEqual([200, 200])
+  expect(sent).toHaveLength(2)
+  expect(tokens.status().apis[0]).toMatchObject({ queued: 0, running: 0 })
+})
+
+test.each<[unknown, number]>([
+  ['2', 2],
+  ['', 3],
+  ['many', 3],
+  [Number.NaN, 3],
+  [-1, 3],
+  [null, 3],
+])('an actual cost of %o counts as %i of 3 units', async (actualCost, counted) => {
+  const { call, tokens } = apisWith({
+    limits: [{ quota: 6, window: 60_000, name: 'points' }],
+    actualCost: () => actualCost as number,
+  })
+  await tokens.warmUp()
+  await Promise.all([call({ cost: 3 }), pass(20)])
+  expect(tokens.status().apis[0]?.limits).toMatchObject([{ used: counted }])
+})
+
+test.each(['isLimited', 'actualCost'])('%s that returns a promise fails the call', async (name) => {
+  const { call, tokens } = apisWith({ limits: [], [name]: async () => undefined })
+  const failed = expect(call()).rejects.toThrow(
+    `\`ratePolicy.${name}()\` is a promise; allowed: an answer at once`,
+  )
+  await pass(20)
+  await failed
+  expect(tokens.status().apis[0]).toMatchObject({ queued: 0, running: 0 })
+})
+
+test('a named segment counts by what it stands for, however it is encoded', async () => {
+  const { call, sent, tokens } = apisWith({ limits: [{ quota: 1, window: 60_000, match: '/issue/:id' }] })
+  await tokens.warmUp()
+  const paths = ['a-1', 'a%2D1', 'a%2d1', 'b%2Fc', 'b%2fc', '100%', 'A-1']
+  const calls = Promise.all(paths.map((path) => call({ url: `${one}issue/${path}` })))
+  await pass(20)
+  expect(sent.map(({ url }) => url.split('/').at(-1))).toEqual(['a-1', 'b%2Fc', '100%', 'A-1'])
+  await pass(200_000)
+  await calls
+})
+
 test('what a response says of its cost settles it: the rest is given back, or taken', async () => {
   const { call, sent, tokens } = apisWith({
     limits: [{ quota: 100, window: 60_000 }],

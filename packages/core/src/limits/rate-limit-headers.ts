@@ -1,4 +1,5 @@
 import type { CheckedPolicy, PolicyResponse, RateLimit, RateLimitHeaders } from './rate-policy.ts'
+import { refuse, refusingTo } from '../options/check.ts'
 import { readInstant } from '../time/read-instant.ts'
 import { readRetryAfter, readWait, unitOf } from '../time/read-wait.ts'
 
@@ -42,7 +43,7 @@ export function isRefusal(
   response: ResponseHead,
   { limitedStatuses, isLimited }: Pick<CheckedPolicy, 'limitedStatuses' | 'isLimited'>,
 ): boolean {
-  if (isLimited !== undefined) return isLimited(asPolicyResponse(response))
+  if (isLimited !== undefined) return Boolean(answerOf('isLimited', isLimited, response))
   if (!limitedStatuses.includes(response.status)) return false
   return (
     response.status === 429 ||
@@ -94,8 +95,10 @@ export function settledCost(
   { actualCost, countsRefused }: Pick<CheckedPolicy, 'actualCost' | 'countsRefused'>,
 ): number {
   if (isRefused) return countsRefused ? demand.cost : 0
-  const actual = actualCost?.(asPolicyResponse(response))
-  return actual !== undefined && actual >= 0 && actual < Infinity ? actual : demand.cost
+  const given: unknown = actualCost && answerOf('actualCost', actualCost, response)
+  // as headers have it
+  const actual = typeof given === 'string' ? numberOf(given) : given
+  return Number.isFinite(actual) && (actual as number) >= 0 ? (actual as number) : demand.cost
 }
 
 /** Returns when the response began by the API's clock, in epoch milliseconds; `undefined` for one that a cache kept. */
@@ -103,8 +106,13 @@ export function readDate(response: ResponseHead): number | undefined {
   return textOf(response, 'age') === undefined ? readInstant(textOf(response, 'date')) : undefined
 }
 
-function asPolicyResponse(response: ResponseHead): PolicyResponse {
-  return { status: response.status, header: (name) => response.header?.(name.toLowerCase()) ?? undefined }
+/** Returns what a function of a policy says of a response. */
+function answerOf<T>(name: string, ask: (response: PolicyResponse) => T, response: ResponseHead): T {
+  const header = (field: string): string | undefined => response.header?.(field.toLowerCase()) ?? undefined
+  const answer = ask({ status: response.status, header })
+  if (answer instanceof Promise)
+    refusingTo('read response', () => refuse(`ratePolicy.${name}()`, 'a promise', 'an answer at once'))
+  return answer
 }
 
 /** Returns what an API's own headers say: what remains, or how much is used of how much. */
