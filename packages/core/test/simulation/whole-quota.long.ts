@@ -7,7 +7,7 @@ import { page, withQuotaTable } from './quota-table.ts'
 import { answerTimes, type QuotaFigures, simulateQuota } from './whole-quota.ts'
 
 const limits = [{ quota: 25, window: 1_000 }]
-const timeout = 120_000
+const timeout = 300_000
 const near = [5, 15] as const
 const far = [0, 200] as const
 
