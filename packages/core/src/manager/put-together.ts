@@ -40,14 +40,9 @@ interface PartsOptions {
   readonly tenant?: string
   /** Names of the other options, where all of them were given in one object, with those of the one issuer. */
   readonly others?: readonly string[]
-<<<<<<< HEAD
-  /** Returns what an API allows, which other managers may share. */
-  readonly budgetOf?: BudgetFactory
-  readonly unattached?: RegistrationParts['unattached']
-=======
   /** Returns what makes the budgets of its APIs, which other managers may share. */
   readonly budgetsOf?: (limiter: RateLimiterFactory | undefined) => BudgetFactory
->>>>>>> c7993b13 (limits: queued calls keep all of a policy that is set later)
+  readonly unattached?: RegistrationParts['unattached']
 }
 
 /**
@@ -59,11 +54,7 @@ interface PartsOptions {
 export function putTogether(
   given: TokenManagerOptions,
   tokens: object,
-<<<<<<< HEAD
-  { tenant, others, budgetOf = ownBudget, unattached }: PartsOptions = {},
-=======
-  { tenant, others, budgetsOf = ownBudgets }: PartsOptions = {},
->>>>>>> c7993b13 (limits: queued calls keep all of a policy that is set later)
+  { tenant, others, budgetsOf = ownBudgets, unattached }: PartsOptions = {},
 ): Registration {
   mustBeSupportedRuntime(ownOption(given, 'runtime'))
   const fault = faultOfProcess()

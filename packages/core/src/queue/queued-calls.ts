@@ -81,8 +81,9 @@ interface WaitingCall extends EnterOptions {
 }
 
 interface QueuedCall extends WaitingCall {
-<<<<<<< HEAD
-  readonly lane: OwnLane
+  lane: OwnLane
+  /** Higher goes first: its priority, and what it gains while it waits. */
+  rank: number
   /** How long it may wait in all, and what is left of that time, as the process had it. */
   limit?: { readonly maxWait: number; readonly countdown: Countdown }
 }
@@ -90,13 +91,6 @@ interface QueuedCall extends WaitingCall {
 /** Returns how long a call has waited, in milliseconds. */
 function waitedBy({ limit, queuedAt }: QueuedCall): number {
   return limit ? limit.maxWait - limit.countdown.left : performance.now() - queuedAt
-=======
-  lane: OwnLane
-  /** Higher goes first: its priority, and what it gains while it waits. */
-  rank: number
-  /** Of the time that the process had. */
-  countdown?: Countdown
->>>>>>> c7993b13 (limits: queued calls keep all of a policy that is set later)
 }
 
 /** The queued calls of one API, in order, and what ends their wait early: an abort, or `maxWait`. */
@@ -227,13 +221,8 @@ export class QueuedCalls {
     return lanes.flatMap((lane) => Array.from({ length: lane.calls.size }, () => this.#take(lane)))
   }
 
-<<<<<<< HEAD
-  #enqueue(call: QueuedCall, maxWait: number | undefined): void {
-    const { priority, signal, sentBefore, lane } = call
-=======
   #enqueue(call: QueuedCall, { maxWait, aging }: QueueTimes): void {
     const { priority, signal, sentBefore, queuedAt, lane } = call
->>>>>>> c7993b13 (limits: queued calls keep all of a policy that is set later)
     // it may have been emptied since
     this.#lanes.set(lane.demand.key, lane)
     // calls that gain priority while they wait keep their order
@@ -267,15 +256,9 @@ export class QueuedCalls {
   }
 
   #forget(call: QueuedCall): void {
-<<<<<<< HEAD
-    const { priority, signal, limit, lane } = call
-    this.#count(lane, priority, -1)
-    limit?.countdown.stop()
-=======
-    const { rank, signal, countdown, lane } = call
+    const { rank, signal, limit, lane } = call
     this.#count(lane, rank, -1)
-    countdown?.stop()
->>>>>>> c7993b13 (limits: queued calls keep all of a policy that is set later)
+    limit?.countdown.stop()
     if (signal === undefined) return
     const calls = this.#bySignal.get(signal)
     if (!calls?.delete(call) || calls.size > 0) return
