@@ -23,22 +23,22 @@ test('a link to a file that is no page becomes its text', () => {
 })
 
 test('a picture becomes one of the site', () => {
-  expect(siteLinks('![a](../images/trip-narrow.svg)', 'docs/guide/batch.md')).toBe(
-    '![a](/images/trip-narrow.svg)',
+  expect(siteLinks('![a](../images/quickstart-narrow.svg)', 'docs/guide/batch.md')).toBe(
+    '![a](/images/quickstart-narrow.svg)',
   )
-  expect(siteLinks('<source media="print" srcset="docs/images/trip.svg">', 'README.md')).toBe(
-    '<source media="print" srcset="/images/trip.svg">',
+  expect(siteLinks('<source media="print" srcset="docs/images/quickstart.svg">', 'README.md')).toBe(
+    '<source media="print" srcset="/images/quickstart.svg">',
   )
-  expect(siteLinks('<img src="docs/images/trip.svg" alt="a">', 'README.md')).toBe(
-    '<img src="/images/trip.svg" alt="a">',
+  expect(siteLinks('<img src="docs/images/quickstart.svg" alt="a">', 'README.md')).toBe(
+    '<img src="/images/quickstart.svg" alt="a">',
   )
   expect(() => siteLinks('![a](none.svg)', 'README.md')).toThrow('not in docs/images')
 })
 
 test('a picture with a narrow form beside it becomes both, with the quotes of its text escaped', () => {
-  expect(siteLinks('![the "a" & b](images/trip.svg)', 'docs/compare.md')).toBe(
-    '<picture><source media="(max-width: 640px)" srcset="/images/trip-narrow.svg">' +
-      '<img src="/images/trip.svg" alt="the &quot;a&quot; &amp; b"></picture>',
+  expect(siteLinks('![the "a" & b](images/quickstart.svg)', 'docs/compare.md')).toBe(
+    '<picture><source media="(max-width: 640px)" srcset="/images/quickstart-narrow.svg">' +
+      '<img src="/images/quickstart.svg" alt="the &quot;a&quot; &amp; b"></picture>',
   )
 })
 

@@ -1,4 +1,4 @@
-// Writes generated pages and pictures: `pnpm --dir tools/docs write`, or some of them by name, as in `… write api tls`.
+// Writes generated pages and pictures: `pnpm --dir tools/docs write`, or some of them by name, as in `… write api quota`.
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
