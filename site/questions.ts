@@ -15,44 +15,86 @@ const questions: Readonly<Record<string, readonly string[]>> = {
     'audience',
     'commonjs require',
     'typescript cannot find module',
+    'client credentials grant',
+    'multiple scopes',
+    'client certificate',
+    'p12 file',
+    'x-api-key header',
+    'graphql',
+    'openapi generated client',
+    'graceful shutdown SIGTERM',
+    'ERR_REQUIRE_ESM',
+    'axios.create',
   ],
-  'guide/options': ['options', 'all options'],
-  'guide/token-life': ['token renewal', 'retry after 401', 'invalidate token'],
+  'guide/options': ['options', 'all options', 'dpop', 'environment variables', 'http localhost issuer'],
+  'guide/token-life': [
+    'token renewal',
+    'retry after 401',
+    'invalidate token',
+    'cache access token',
+    'concurrent requests single token request',
+    'force new token',
+    'expires_in missing',
+    'infinite loop 401',
+    'skip authentication for one request',
+  ],
   'guide/providers': ['keycloak', 'azure', 'okta', 'AADSTS7000215'],
-  'guide/rotate-secret': ['rotate secret', 'vault', 'secret expires'],
-  'guide/workload-identity': ['kubernetes', 'workload identity'],
-  'guide/rate-policy': ['rate limit', 'retry-after', 'priority', 'concurrency'],
-  'guide/public-policies': ['github', 'shopify'],
-  'guide/batch': ['batch', 'progress'],
+  'guide/rotate-secret': ['rotate secret', 'vault', 'secret expires', 'aws secrets manager'],
+  'guide/workload-identity': ['kubernetes', 'workload identity', 'x5t thumbprint'],
+  'guide/rate-policy': [
+    'rate limit',
+    'retry-after',
+    'priority',
+    'concurrency',
+    'too many requests',
+    'throttle requests',
+    'requests per second',
+    'retry 503',
+    'abort request',
+  ],
+  'guide/public-policies': ['github', 'shopify', 'salesforce limit'],
+  'guide/batch': ['batch', 'progress', 'pagination', 'memory usage'],
   'guide/fleet': ['several processes', 'share token redis'],
-  'guide/tenants': ['multi tenant'],
+  'guide/tenants': ['multi tenant', 'token per customer'],
   'guide/streams': ['server-sent events', 'websocket', 'grpc'],
   'guide/mcp': ['mcp'],
-  'guide/proxy': ['proxy', 'HTTPS_PROXY'],
-  'guide/frequent-starts': ['next.js', 'lambda', 'cloudflare workers', 'serverless'],
+  'guide/proxy': ['proxy', 'HTTPS_PROXY', 'socks proxy'],
+  'guide/frequent-starts': [
+    'next.js',
+    'lambda',
+    'cloudflare workers',
+    'serverless',
+    'vercel',
+    'pm2 cluster workers',
+  ],
   'guide/test-your-app': ['nock', 'msw', 'jest', 'fake timers', 'mock'],
-  'guide/observe': ['logging', 'health check', 'status'],
-  'guide/metrics': ['alerts', 'grafana'],
+  'guide/observe': ['logging', 'health check', 'status', 'debug', 'readiness probe', 'redact token in logs'],
+  'guide/metrics': ['alerts', 'grafana', 'prometheus'],
   'guide/troubleshoot': [
     'ENOTFOUND',
     'invalid_client',
     'self signed certificate',
     'redis is down',
-    'too many requests',
     'call gets a 401',
     'TOKEN_REQUEST_FAILED',
     'calls are slow',
     '403',
+    'new token on every request',
+    'unable to verify the first certificate',
+    'browser',
   ],
   'guide/doctor': ['doctor', 'find out why calls fail'],
-  'guide/coming-from': ['axios interceptors', 'msal', 'bottleneck', 'migrate'],
+  'guide/coming-from': ['axios interceptors', 'msal', 'bottleneck', 'migrate', 'refresh token'],
   'guide/write-an-adapter': ['write an adapter'],
   'guide/sandbox': ['scenarios', 'verdict'],
   'guide/judge': ['grade a client'],
   compare: ['benchmarks', 'compare'],
-  support: ['node version', 'deno', 'tls versions'],
+  support: ['node version', 'deno', 'tls versions', 'breaking changes'],
   'packages/got': ['tough-cookie'],
   'packages/undici': ['undici interceptor order'],
+  'examples/nestjs': ['nestjs'],
+  'packages/cli': ['print token curl', 'kubectl'],
+  'packages/fetch': ['openai'],
 }
 
 interface Result {
@@ -66,17 +108,17 @@ interface MiniSearch {
  * How much a section counts: pages that explain before those that show, list or belong to contributors, and a page before
  * its parts. The site sends this function to the browser as text, so that it uses nothing else of this file.
  */
-export function weightOf(
-  id: string,
-  _term: string,
-  stored?: { readonly titles?: readonly string[] },
-): number {
+export function weightOf(id: string, term: string, stored?: { readonly titles?: readonly string[] }): number {
   const isPage = stored?.titles?.length === 0
-  if (/^\/(?:guide\/)?(?:index\.html)?(?:#|$)/.test(id)) return 0.3
-  if (/^\/(?:reference|examples|changelog|bench|contributing|security|architecture)\b/.test(id)) return 0.3
-  // the findings of the doctor are found by their names
-  if (!isPage && id.startsWith('/guide/doctor.')) return 0.6
-  return (id.startsWith('/guide/') ? 1.5 : 1) * (isPage ? 1.5 : 1)
+  // words that stand on every page say little about the one that is wanted
+  const ofTerm = /^(?:calls?|apis?|an?|the|of|in|on|for|to|one|with|without)$/.test(term) ? 0.3 : 1
+  if (/^\/(?:guide\/)?(?:index\.html)?(?:#|$)/.test(id)) return 0.3 * ofTerm
+  if (isPage && /^\/examples\/\w/.test(id)) return 0.7 * ofTerm
+  if (/^\/(?:reference|examples|changelog|bench|contributing|architecture)\b/.test(id)) return 0.3 * ofTerm
+  // findings, alerts and public APIs are found by their names
+  if (!isPage && /^\/(?:guide\/(?:doctor|judge|metrics|public-policies)\.|security\b)/.test(id))
+    return 0.6 * ofTerm
+  return (id.startsWith('/guide/') ? 1.5 : 1) * (isPage ? 1.5 : 1) * ofTerm
 }
 
 /** Returns a sentence for each question whose first result is another page. */
