@@ -280,6 +280,12 @@ test.each([
   ['what is used', { remaining: 'X-Used' }, { 'x-used': '40/40' }, 0],
   ['what is used, with a name', { remaining: 'x-used' }, { 'x-used': 'api-usage=5/5' }, 0],
   ['what remains', { remaining: 'x-left', reset: 'x-again' }, { 'x-left': '0', 'x-again': '7' }, 7_000],
+  [
+    'less than what remains of it',
+    { remaining: 'x-left', reset: 'x-again', limit: 'x-whole' },
+    { 'x-left': '9', 'x-whole': '0', 'x-again': '7' },
+    7_000,
+  ],
 ])(
   'an API\u2019s own headers say %s',
   async (_, rateLimitHeaders, headers: Record<string, string>, pause) => {

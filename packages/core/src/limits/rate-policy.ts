@@ -65,7 +65,7 @@ export interface RateLimitHeaders {
   readonly remaining: string
   /** When the quota is whole again, in any form: seconds, an epoch, a date, a span; milliseconds if the name ends in `-ms`. */
   readonly reset?: string | undefined
-  /** The quota, where `remaining` names what is used of it. */
+  /** The quota: what is said to remain beyond it is not believed. */
   readonly limit?: string | undefined
 }
 

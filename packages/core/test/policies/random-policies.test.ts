@@ -89,7 +89,7 @@ test(
             call: (index) => sent[index % sent.length] as Sent,
             callers: 30,
             seconds: 30,
-            headers: (_left, _now, { takes }): Record<string, string> =>
+            headers: ({ call: { takes } }): Record<string, string> =>
               takes === undefined ? {} : { 'x-took': String(takes) },
             refusesEach: refusesEach ?? Infinity,
             refusal: { headers: { 'retry-after': '1' } },

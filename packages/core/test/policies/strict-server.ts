@@ -31,6 +31,20 @@ export type Rule = {
   | { readonly atOnce: number }
 )
 
+/** What an API knows of a call when it responds. */
+export interface Said {
+  readonly call: Sent
+  /** By its clock, in epoch milliseconds. */
+  readonly now: number
+  /** Returns what is left of a rule, and in how many milliseconds it is whole again, or a unit comes free. */
+  rule(index: number): Left
+}
+
+interface Left {
+  readonly left: number
+  readonly resetIn: number
+}
+
 /** An API, and how it is called. */
 export interface Scene {
   readonly rules: readonly Rule[]
@@ -45,7 +59,7 @@ export interface Scene {
     readonly blocks?: number
   }
   /** Headers of every response. */
-  readonly headers?: (left: number, now: number, call: Sent) => Record<string, string>
+  readonly headers?: (said: Said) => Record<string, string>
   readonly answerTime?: number
   /** Each call of so many is refused whatever the limits. */
   readonly refusesEach?: number
@@ -127,6 +141,20 @@ class StrictServer {
       return unit
     })
     return { left, units }
+  }
+
+  /** Returns what is left of a rule for a call, and in how many milliseconds more of it is. */
+  leftOf(rule: Rule, index: number, call: Sent): Left {
+    const now = this.#clock.now
+    const counted = this.#counted.get(`${index} ${rule.key?.(call) ?? ''}`)
+    if (counted === undefined) return { left: Infinity, resetIn: 0 }
+    const left = Math.max(0, Math.floor(this.#left(counted, now)))
+    const first = counted.log[0]?.at ?? now
+    if ('sliding' in rule || 'sinceFirst' in rule) return { left, resetIn: first + rule.window - now }
+    if ('fixed' in rule)
+      return { left, resetIn: rule.window - ((this.wall - (rule.phase ?? 0)) % rule.window) }
+    if ('bucket' in rule) return { left, resetIn: (counted.level / rule.perSecond) * 1_000 }
+    return { left, resetIn: 0 }
   }
 
   #left(counted: Counted, now: number): number {
@@ -217,7 +245,12 @@ async function run(ratePolicy: RatePolicy, scene: Scene, clock: VirtualClock): P
     await pass(travel)
     const { left, units } = server.take(sent, rules, isUnwanted)
     const date = new Date(Math.floor(server.wall / 1_000) * 1_000).toUTCString()
-    const headers = { date, ...scene.headers?.(Math.max(0, left), server.wall, sent) }
+    const said = {
+      call: sent,
+      now: server.wall,
+      rule: (index: number) => server.leftOf(rules[index] as Rule, index, sent),
+    }
+    const headers = { date, ...scene.headers?.(said) }
     if (left < 0 || isUnwanted !== undefined) {
       if (left < 0) outcome.over += 1
       server.blockedUntil = clock.now + (refusal.blocks ?? 0)
@@ -265,28 +298,41 @@ async function run(ratePolicy: RatePolicy, scene: Scene, clock: VirtualClock): P
     })
   await clock.pass(end)
   isOver = true
-  outcome.share = shareOf(rules, accepted, scene)
+  outcome.share = shareOf(rules, accepted, { ...scene, startsAt, ahead })
   await Promise.race([tokens.close(), clock.pass(1)])
   return outcome
 }
 
-/** Returns the share of the rule that was used most, of what it allows in a whole number of its windows. */
+/** Returns the share of the rule that was used most, of what it allows in that time. */
 function shareOf(
   rules: readonly Rule[],
   accepted: readonly { at: number; call: Sent }[],
-  { seconds, startsAt = 0 }: Scene,
+  { seconds, startsAt = 0, ahead = 0 }: Scene,
 ): number {
+  const time = seconds * 1_000
   const shares = rules.map((rule) => {
     const counted = accepted.filter(({ call }) => rule.of?.(call) !== false)
-    const keys = new Set(counted.map(({ call }) => rule.key?.(call) ?? '')).size || 1
-    const used = counted.reduce((sum, { call }) => sum + (rule.cost?.(call) ?? 1), 0)
+    const byKey = new Map<string, number>()
+    for (const { call } of counted) {
+      const key = rule.key?.(call) ?? ''
+      byKey.set(key, (byKey.get(key) ?? 0) + (rule.cost?.(call) ?? 1))
+    }
+    const used = Math.max(0, ...byKey.values())
     if ('atOnce' in rule) return 0
-    if ('apart' in rule) return (used * rule.apart) / (seconds * 1_000)
-    if ('bucket' in rule) return used / keys / (rule.bucket + rule.perSecond * seconds)
-    if ('named' in rule)
-      return used / keys / (rule.named * new Set(accepted.map(({ at }) => rule.nameOf(startsAt + at))).size)
-    const quota = 'sliding' in rule ? rule.sliding : 'fixed' in rule ? rule.fixed : rule.sinceFirst
-    return used / keys / (quota * Math.max(1, (seconds * 1_000) / rule.window))
+    if ('apart' in rule) return (used * rule.apart) / time
+    if ('bucket' in rule) return used / (rule.bucket + rule.perSecond * seconds)
+    if ('named' in rule) {
+      const names = new Set(accepted.map(({ at }) => rule.nameOf(startsAt + ahead + at)))
+      return used / (rule.named * names.size)
+    }
+    if ('sinceFirst' in rule || 'sliding' in rule) {
+      const quota = 'sliding' in rule ? rule.sliding : rule.sinceFirst
+      return used / (quota * Math.ceil(time / rule.window))
+    }
+    const windows = new Set(
+      accepted.map(({ at }) => Math.floor((startsAt + ahead + at - (rule.phase ?? 0)) / rule.window)),
+    )
+    return used / (rule.fixed * windows.size)
   })
   return Math.max(...shares)
 }
