@@ -43,7 +43,7 @@ export function isRefusal(
   response: ResponseHead,
   { limitedStatuses, isLimited }: Pick<CheckedPolicy, 'limitedStatuses' | 'isLimited'>,
 ): boolean {
-  if (isLimited !== undefined) return Boolean(answerOf('isLimited', isLimited, response))
+  if (isLimited !== undefined) return answerOf('isLimited', isLimited, response)
   if (!limitedStatuses.includes(response.status)) return false
   return (
     response.status === 429 ||

@@ -85,7 +85,7 @@ interface QueuedCall extends WaitingCall {
   /** Higher goes first: its priority, and what it gains while it waits. */
   rank: number
   /** How long it may wait in all, and what is left of that time, as the process had it. */
-  limit?: { readonly maxWait: number; readonly countdown: Countdown }
+  limit: { readonly maxWait: number; readonly countdown: Countdown } | undefined
 }
 
 /** Returns how long a call has waited, in milliseconds. */
@@ -167,7 +167,7 @@ export class QueuedCalls {
     return new Promise((send, refuse) => {
       const lane = this.#laneOf(demand)
       const waiting = { signal, priority, sentBefore, isLimited, call, queuedAt, send, refuse }
-      this.#enqueue({ ...waiting, lane, rank: 0 }, times)
+      this.#enqueue({ ...waiting, lane, rank: 0, limit: undefined }, times)
     })
   }
 
