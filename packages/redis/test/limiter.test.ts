@@ -11,7 +11,7 @@ import { startRedis } from '@tokenlane/testing/redis-server'
 import { createClient } from 'redis'
 import { expect, test, vi } from 'vitest'
 import { type RedisClient, redisLimiter } from '../src/index.ts'
-import { shareOf } from '../src/limiter/fallback-limiter.ts'
+import { partOf } from '../src/limiter/fallback-limiter.ts'
 import { useRedis } from './support/use-redis.ts'
 
 const timeout = 30_000
@@ -392,9 +392,17 @@ test.concurrent('garbage in the place of a response grants nothing', { timeout }
 })
 
 test('a share of less than a call is a call in a longer window', () => {
-  expect(shareOf({ quota: 25, window: 1_000 }, 1 / 8)).toEqual({ quota: 3, window: 1_000 })
-  expect(shareOf({ quota: 3, window: 1_000 }, 1 / 3)).toEqual({ quota: 1, window: 1_000 })
-  expect(shareOf({ quota: 3, window: 1_000 }, 1 / 6)).toEqual({ quota: 1, window: 2_000 })
+  const series = 'all'
+  const few = { series, quota: 3, window: 1_000 }
+  expect(partOf({ ...few, quota: 25 }, 1 / 8)).toEqual(few)
+  expect(partOf(few, 1 / 3)).toEqual({ series, quota: 1, window: 1_000 })
+  expect(partOf(few, 1 / 6)).toEqual({ series, quota: 1, window: 2_000 })
+  expect(partOf({ series, quota: 3, since: 0, until: 9 }, 1 / 6)).toEqual({
+    series,
+    quota: 1,
+    since: 0,
+    until: 9,
+  })
 })
 
 test('wrong options are reported at once', () => {

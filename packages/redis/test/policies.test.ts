@@ -212,3 +212,41 @@ test.concurrent.each([
     expect(mostOf(arrivals, {}, longWindow)).toBe(most)
   },
 )
+
+test('a limit for each of many customers leaves no more in the state of the API than for one, and no key for good', async () => {
+  const tokens = createTokenManager({
+    issuers: {
+      general: {
+        tokenEndpoint: 'https://auth.example.com/token',
+        credentials: { clientId: 'client', clientSecret: 'secret' },
+      },
+    },
+    apis: [
+      {
+        baseUrl: one,
+        issuer: 'general',
+        ratePolicy: { limits: [{ quota: 5, window: 1_000, match: '/bases/:base/*' }] },
+      },
+    ],
+    fetch: async () => Response.json({ access_token: 'token', token_type: 'Bearer', expires_in: 3_600 }),
+    limiter: redisLimiter({ client: redis.client, prefix: 'customers', fallbackShare: 1 }),
+  })
+  const call = (base: number): Promise<unknown> | undefined => {
+    const url = `${one}bases/${base}/records`
+    return tokens
+      .route(url)
+      ?.send(async () => ({ status: 200, result: undefined, discard() {} }), { method: 'GET', url })
+  }
+  const sizeOfState = (): Promise<number> => redis.client.strLen(`customers:limiter:{${one}}:state`)
+  await call(0)
+  const size = await sizeOfState()
+  await Promise.all(Array.from({ length: 200 }, (_, base) => call(base)))
+  await tokens.close()
+  // numbers have more digits by then
+  expect(await sizeOfState()).toBeLessThan(size + 100)
+  const left = await Promise.all(
+    (await redis.client.keys('customers:*')).map((key) => redis.client.pTTL(key)),
+  )
+  expect(left.length).toBeGreaterThan(200)
+  expect(Math.min(...left)).toBeGreaterThan(0)
+})

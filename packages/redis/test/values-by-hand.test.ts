@@ -32,7 +32,7 @@ const changeByHand = (prefix: string, change: string): Promise<unknown> =>
     `local state = cmsgpack.unpack(redis.call('GET', KEYS[1]))
     ${change}
     redis.call('SET', KEYS[1], cmsgpack.pack(state), 'KEEPTTL')`,
-    { keys: [stateOf(prefix)] },
+    { keys: [stateOf(prefix), stateOf(prefix).replace(/state$/, 'slots:')] },
   )
 
 /** The numbers of the state, as they are after a call. */
@@ -55,10 +55,7 @@ test('no number in the state of an API stops its calls for good', { timeout }, a
   )
   await first.close()
   const changes = names.map((name) => `state.${name} = ${farAway}`)
-  changes.push(
-    `state.due[1] = ${farAway}`,
-    `for name in pairs(state.ends) do state.ends[name] = ${farAway} end`,
-  )
+  changes.push(`redis.call('HSET', KEYS[2], 'due', ${farAway})`, `redis.call('HSET', KEYS[2], ${farAway}, 4)`)
   const stuck = await Promise.all(
     changes.map(async (change, index) => {
       const prefix = `by-hand-${index}`

@@ -1,5 +1,5 @@
 import { type Claim, defaultGrace, isSliding, type LimitInForce, unitSpan } from '@tokenlane/core/fleet'
-import type { CountedLimit, KeptSeries, WantedUnits } from './exchange.ts'
+import { unitLifetime } from './silence.ts'
 import { type Patience, seriesOf, useWithin } from './units.ts'
 
 /** For how long a unit counts as under way while its process says nothing of it, at least; in milliseconds. */
@@ -14,10 +14,15 @@ const longSpan = 600_000
 /** A slot of a day's limit; shorter ones divide it, so that slots begin with the hours of all time zones. */
 const longestSlot = 900_000
 const shortestKept = 10_000
+/** For how long Redis keeps the keys of a series in which nothing counts any more, in milliseconds. */
+const unusedKept = 60_000
 /** By how much a process that waits may come later than it should before others take its turn, in milliseconds. */
 const lateness = 50
 /** How often a process asks, at most and at least, while all units come free together at a moment; in milliseconds. */
 const looks = [100, 2_000] as const
+/** And while others may give a part of their units back: every so many milliseconds at most, and this part of a span. */
+const leastLook = 100
+const lookOfSpan = 1 / 20
 
 /**
  * With `accounting: 'learned'`, units gather for this part of the span at most, or until this part of the quota is free: the
@@ -35,44 +40,67 @@ interface Reached {
   readonly arrivesWithin: number
 }
 
+/** How Redis keeps units, so that they are there for each limit; times in milliseconds. */
+export interface Keeping {
+  /** The longest span of a limit; a server that may have forgotten units grants none for a `lifetime`. */
+  readonly longest: number
+  readonly lifetime: number
+  /** Older units are counted together in slots of this width; 0 if no limit is long. */
+  readonly short: number
+  readonly width: number
+  /** How long the keys live on. */
+  readonly keep: number
+}
+
+export const keepsNothing: Keeping = { longest: 0, lifetime: 0, short: 0, width: 0, keep: 0 }
+
+/** What a process asks for. */
+export type WantedUnits = ReturnType<CountedClaim['wanted']>
+
 /** How Redis counts what attempts of one kind take; times in milliseconds. */
 export class CountedClaim {
   readonly #claim: Claim
+  readonly #spans: readonly number[]
   readonly series: readonly string[]
   readonly shortestSpan: number
   readonly longestSpan: number
   readonly patience: Patience
+  /** For how long a unit counts as under way while the process says nothing of it. */
+  readonly #bound: number
 
   constructor(claim: Claim) {
     this.#claim = claim
     this.series = seriesOf(claim.limits)
-    const spans = claim.limits.map(spanOf)
-    this.shortestSpan = Math.min(60_000, ...spans)
-    this.longestSpan = Math.max(0, ...spans)
+    this.#spans = claim.limits.map(spanOf)
+    this.shortestSpan = Math.min(60_000, ...this.#spans)
+    this.longestSpan = Math.max(0, ...this.#spans)
     this.patience = {
       sent: Math.min(longestUnreported, this.shortestSpan / 2),
       answered: Math.min(longestUnreported, this.shortestSpan * aheadOfSpan),
     }
+    this.#bound = Math.max(lease, 4 * (claim.unansweredGrace ?? defaultGrace) + useWithin)
   }
 
   /** Returns how long the attempt after so many others waits for its limits, each unit of which comes free `lag` late. */
   forecast(others: number, lag: number): number {
     const { limits, interval, cost } = this.#claim
     let wait = others * interval
-    for (const limit of limits)
-      wait = Math.max(wait, Math.floor((others * cost) / limit.quota) * (spanOf(limit) + lag))
+    for (const [index, { quota }] of limits.entries())
+      wait = Math.max(wait, Math.floor((others * cost) / quota) * ((this.#spans[index] as number) + lag))
     return wait
   }
 
-  /** Returns how the units of a series of this claim are kept. */
-  kept(name: string): KeptSeries {
-    const spans = this.#claim.limits.filter(({ series }) => series === name).map(spanOf)
-    const long = spans.filter((span) => span > longSpan)
+  /** Returns how units are kept for this claim and for others. */
+  kept(others: Keeping): Keeping {
+    const long = this.#spans.filter((span) => span > longSpan)
+    const short = this.#spans.filter((span) => span <= longSpan)
+    const slots = Math.ceil((100 * longestSlot) / Math.min(...long))
     return {
-      name,
-      longest: Math.max(...spans),
-      short: Math.max(shortestKept, ...spans.filter((span) => span <= longSpan)),
-      width: long.length > 0 ? longestSlot / Math.ceil((100 * longestSlot) / Math.min(...long)) : 0,
+      longest: Math.max(others.longest, this.longestSpan),
+      lifetime: Math.max(others.lifetime, unitLifetime(this.longestSpan)),
+      short: Math.max(others.short, shortestKept, ...short),
+      width: long.length > 0 ? longestSlot / slots : others.width,
+      keep: Math.max(others.keep, Math.ceil(this.longestSpan + this.#bound + unusedKept)),
     }
   }
 
@@ -81,38 +109,45 @@ export class CountedClaim {
     wanted: number,
     number: (series: string) => number,
     { now, roundTrip, lag, arrivesWithin }: Reached,
-  ): WantedUnits {
-    const { limits, interval, unansweredGrace = defaultGrace } = this.#claim
-    const cost = Math.min(this.#claim.cost, ...limits.map(({ quota }) => quota))
-    const bound = Math.max(lease, 4 * unansweredGrace + useWithin)
+  ) {
+    const { limits, interval } = this.#claim
+    const quota = Math.min(...limits.map((limit) => limit.quota))
+    const cost = Math.min(this.#claim.cost, quota)
     const ahead = Math.min(
       longestAhead,
       this.shortestSpan / 3,
       Math.max(roundTrip + 20, this.shortestSpan * aheadOfSpan),
     )
-    const counted = limits.map((limit): CountedLimit => {
-      const place = { series: number(limit.series), quota: limit.quota }
-      if (isSliding(limit)) return { ...place, span: spanOf(limit) }
-      return { ...place, span: now - limit.since, ends: Math.max(1, limit.until - now) }
-    })
     return {
-      limits: counted,
+      limits: limits.map((limit) => ({
+        series: number(limit.series),
+        quota: limit.quota,
+        // for how long a unit counts; and when all of them come free together, unless the limit slides
+        span: isSliding(limit) ? spanOf(limit) : now - limit.since,
+        ends: isSliding(limit) ? undefined : Math.max(1, limit.until - now),
+      })),
       series: this.series.map(number),
+      // the series in which the process waits
       queue: number(this.series[0] as string),
       cost,
+      // how many attempts could be sent, 0 if none waits any more; and how many the limits allow in all
       wanted,
-      share: Math.floor(Math.min(...limits.map(({ quota }) => quota)) / cost),
+      share: Math.floor(quota / cost),
       interval,
-      bound,
+      bound: this.#bound,
+      // how far ahead units are granted, how much before that the process asks, and how soon again at the earliest
       ahead,
       lead: 0.8 * ahead,
       shortest: ahead / 4,
+      // how far the process is from Redis, and by how much it may come later than it should
       distance: roundTrip,
       late: lateness + Math.min(roundTrip, this.shortestSpan * aheadOfSpan),
-      early: bound - lag,
+      // by how much earlier than `bound` requests arrive, and by how much a round takes longer than a span
+      early: this.#bound - lag,
       lag,
+      // for how long units gather, and how many of them are sent at once; 0 if each is sent as soon as it is free
       gather: this.#isBatched ? Math.min(arrivesWithin, this.shortestSpan * gatherOfSpan) : 0,
-      batch: Math.ceil(Math.min(...limits.map(({ quota }) => quota)) * batchOfQuota),
+      batch: Math.ceil(quota * batchOfQuota),
     }
   }
 
@@ -121,11 +156,14 @@ export class CountedClaim {
     return accounting === 'learned' && interval === 0 && this.longestSpan <= unitSpan(longestBatched)
   }
 
-  /** Returns for how long to wait at most before the process asks again: what comes free together may do so early. */
-  longestWait(now: number): number {
+  /** Returns for how long to wait at most before the process asks again: units may come free early. */
+  longestWait(now: number, isGivenBack: boolean): number {
     const ends = this.#claim.limits.flatMap((limit) => (isSliding(limit) ? [] : [limit.until - now]))
     const [least, most] = looks
-    return ends.length === 0 ? Infinity : Math.max(least, Math.min(most, Math.min(...ends) / 10))
+    return Math.min(
+      isGivenBack ? Math.max(leastLook, this.shortestSpan * lookOfSpan) : Infinity,
+      ends.length === 0 ? Infinity : Math.max(least, Math.min(most, Math.min(...ends) / 10)),
+    )
   }
 }
 

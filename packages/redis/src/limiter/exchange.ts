@@ -1,71 +1,18 @@
 import { textOf } from '../redis-client.ts'
 import * as scripts from '../scripts.ts'
+import type { Keeping, WantedUnits } from './counted-claim.ts'
 import type { Link } from './link.ts'
 import type { ReachabilityReport } from './reachability.ts'
 import type { RoundTripSum } from '@tokenlane/core/fleet'
 
-/** What a process says of the units of one attempt. Series are named by their position in the request. */
-interface UnitReport {
-  readonly id: string
-  readonly series: readonly number[]
-  /** How long ago the request arrived at the latest, in milliseconds; below 0 for a request that may still be under way. */
-  readonly age: number
-  readonly cost: number
-  /** What Redis counts. */
-  readonly before: number
-}
+/**
+ * A unit, by its series and its id, and how long ago its request arrived at the latest, in milliseconds: below 0 if it may
+ * still be under way. Without an age it is given back.
+ */
+export type UnitReport<Series = number> = readonly [series: Series, id: string, age?: number]
 
-/** A limit as Redis counts it; times in milliseconds. */
-export interface CountedLimit {
-  readonly series: number
-  readonly quota: number
-  /** For how long a unit counts. */
-  readonly span: number
-  /** When all units come free together, from now; `undefined` for a limit that slides. */
-  readonly ends?: number | undefined
-}
-
-/** Units that calls wait for; times in milliseconds. */
-export interface WantedUnits {
-  readonly limits: readonly CountedLimit[]
-  /** Which series these units belong to, each once, and in which of them the process waits. */
-  readonly series: readonly number[]
-  readonly queue: number
-  readonly cost: number
-  /** How many attempts could be sent. 0: none waits any more. */
-  readonly wanted: number
-  /** How many attempts the limits allow in all. */
-  readonly share: number
-  /** Between two sends. */
-  readonly interval: number
-  /** For how long a unit counts as under way while the process says nothing of it. */
-  readonly bound: number
-  /** How far ahead units are granted, and how much before that the process asks. */
-  readonly ahead: number
-  readonly lead: number
-  readonly shortest: number
-  /** How far the process is from Redis, and by how much it may come later than it should. */
-  readonly distance: number
-  readonly late: number
-  /** By how much earlier than `bound` requests arrive, and by how much a round takes longer than a span. */
-  readonly early: number
-  readonly lag: number
-  /** For how long units gather, and how many of them are sent at once; 0 if each is sent as soon as it is free. */
-  readonly gather: number
-  readonly batch: number
-}
-
-/** How the units of a series are kept; times in milliseconds. */
-export interface KeptSeries {
-  readonly name: string
-  readonly longest: number
-  /** Older units are counted together in slots of this width; 0 if no limit is long. */
-  readonly short: number
-  readonly width: number
-}
-
-/** What a process says to Redis; times in milliseconds. */
-export interface Request extends ReachabilityReport {
+/** What a process says to Redis; times in milliseconds. Series are meant by their position in `series`, from 1 on. */
+export interface Request extends ReachabilityReport, Keeping {
   readonly me: string
   /** Stands before the ids of granted units. */
   readonly id: string
@@ -75,12 +22,10 @@ export interface Request extends ReachabilityReport {
   readonly heard: number
   /** The number of this process in the fleet; 0 before it has one. */
   readonly member: number
-  /** For how long a server that may have forgotten units grants none. */
-  readonly lifetime: number
   readonly reconnect: number
   /** How long no process was here, at least, if Redis is gone for all. */
   readonly outage: number
-  readonly series: readonly KeptSeries[]
+  readonly series: readonly string[]
   readonly units: readonly UnitReport[]
   readonly wants: readonly WantedUnits[]
   readonly words: readonly { readonly about: string; readonly text: string; readonly ms: number }[]
@@ -120,42 +65,28 @@ export type Exchange = (request: Request) => Promise<Response>
 export function createExchange(link: Pick<Link, 'run'>, prefix: string, baseUrl: string): Exchange {
   const root = `${prefix}:limiter:{${baseUrl}}`
   return async (request) => {
-    const keys = request.series.flatMap(({ name }) =>
+    const keys = request.series.flatMap((name) =>
       ['units', 'slots', 'waiting', 'deadlines'].map((part) => `${root}:${part}:${name}`),
     )
-    return readResponse(
-      await link.run(scripts.limiter, [`${root}:state`, ...keys], [JSON.stringify(request)]),
-    )
-  }
-}
-
-/**
- * Returns the response in a reply of Redis.
- *
- * @throws Error for a reply that the limiter's script cannot have sent.
- */
-function readResponse(reply: unknown): Response {
-  try {
-    const { wants, words, counts, trips, ...others } = JSON.parse(textOf(reply)) as Response
-    const numbers = [...counts, ...trips.flat(), ...Object.values(others)]
-    const read = {
-      ...others,
-      counts,
-      trips,
-      // an empty list is an object to Redis
-      words: listOf(words),
-      wants: listOf(wants).map(({ grants, used, ...want }) => {
-        numbers.push(...listOf(grants), ...listOf(used), ...Object.values(want))
-        return Object.assign(want, { grants: listOf(grants), used: listOf(used) })
-      }),
+    const reply = await link.run(scripts.limiter, [`${root}:state`, ...keys], [JSON.stringify(request)])
+    try {
+      return readResponse(textOf(reply))
+    } catch {
+      throw new Error('not a response from the limiter script')
     }
-    if (numbers.length > 13 && numbers.every((number) => Number.isFinite(number))) return read
-  } catch {
-    // thrown below
   }
-  throw new Error('not a response from the limiter script')
 }
 
-function listOf<T>(list: readonly T[]): readonly T[] {
-  return Array.isArray(list) ? list : []
+/** @throws TypeError for a reply that the limiter's script cannot have sent. */
+function readResponse(text: string): Response {
+  const { wants, words, counts, trips, ...others } = JSON.parse(text) as Response
+  const numbers = [...counts, ...trips.flat(), ...Object.values(others)]
+  // an empty list is an object to Redis
+  const asked = Object.values(wants).map(({ grants, used, ...want }) => {
+    numbers.push(...Object.values(grants), ...Object.values(used), ...Object.values(want))
+    return { ...want, grants: Object.values(grants), used: Object.values(used) }
+  })
+  if (numbers.length < 14 || !numbers.every((number) => Number.isFinite(number)))
+    throw new TypeError('no number')
+  return { ...others, wants: asked, words: Object.values(words), counts, trips }
 }

@@ -48,7 +48,7 @@ export class FallbackLimiter {
   }
 
   /** Sends nothing for `silence` milliseconds, and then its share. */
-  begin(silence: number, { member, offset }: { readonly member: number; readonly offset: number }): void {
+  begin(silence: number, member: number, offset: number): void {
     this.#silentUntil = this.#runtime.now() + silence
     this.#part = member > 0 ? (member * goldenRatio) % 1 : this.#runtime.random()
     this.#offset = offset
@@ -105,19 +105,12 @@ function turnsOf(limit: LimitInForce, share: number): number[] {
   return isSliding(limit) && limit.quota * share < 1 - 1e-9 ? [limit.window / (limit.quota * share)] : []
 }
 
-/** Returns the part of a limit for one process, at least one call. */
-function partOf(limit: LimitInForce, share: number): LimitInForce {
-  if (isSliding(limit)) return { ...limit, ...shareOf(limit, share) }
-  return { ...limit, quota: Math.max(1, Math.floor(limit.quota * share + 1e-9)) }
-}
-
 /** Returns the part of a limit for one process. A part of less than one call becomes one call in a longer window. */
-export function shareOf(
-  { quota, window }: { readonly quota: number; readonly window: number },
-  share: number,
-): { quota: number; window: number } {
-  const calls = quota * share
+export function partOf(limit: LimitInForce, share: number): LimitInForce {
+  const calls = limit.quota * share
   // a third of 3 is 1, also in binary fractions
-  const whole = Math.floor(calls + 1e-9)
-  return whole > 0 ? { quota: whole, window } : { quota: 1, window: window / calls }
+  const quota = Math.max(1, Math.floor(calls + 1e-9))
+  return isSliding(limit) && calls < 1 - 1e-9
+    ? { ...limit, quota, window: limit.window / calls }
+    : { ...limit, quota }
 }

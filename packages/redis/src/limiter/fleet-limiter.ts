@@ -10,15 +10,15 @@ import {
   type Word,
 } from '@tokenlane/core/fleet'
 import { reasonOf } from '../failure-reason.ts'
-import { CountedClaim } from './counted-claim.ts'
-import type { Exchange, KeptSeries, Request, Response, WantedUnits } from './exchange.ts'
+import { CountedClaim, type Keeping, keepsNothing } from './counted-claim.ts'
+import type { Exchange, Request, Response } from './exchange.ts'
 import { FallbackLimiter } from './fallback-limiter.ts'
 import { FleetRoundTrips } from './fleet-round-trips.ts'
 import type { Link } from './link.ts'
 import { Reachability } from './reachability.ts'
 import { RedisRequests } from './redis-requests.ts'
 import type { Runtime } from './runtime.ts'
-import { shortestOutage, silenceBeforeFallback, unitLifetime } from './silence.ts'
+import { shortestOutage, silenceBeforeFallback } from './silence.ts'
 import { Units } from './units.ts'
 
 /** How far apart exchanges are at least, and how often a process looks whether a pause was lifted, in milliseconds. */
@@ -29,11 +29,9 @@ const unreported = 500
 const mostWants = 100
 /** A process that would need a new connection lets others go first for about as long as its set-up may keep a unit used. */
 const patience = 5
-/** How long a process waits before it looks where others may give a part of their units back: this part of a span, and at least so many milliseconds. */
-const lookOfSpan = 1 / 20
-const leastLook = 100
 /** The longest that a word holds, in milliseconds. */
 const forGood = 1e12
+const never = Number.NEGATIVE_INFINITY
 
 /** What the limiter of one API in one process needs; times in milliseconds. */
 export interface FleetLimiterOptions {
@@ -81,22 +79,21 @@ export class FleetLimiter implements RateLimiter {
   readonly #requests: RedisRequests<Request, Response>
   #cancelTimer: () => void = () => {}
   #exchanges = 0
-  #lastSentAt = Number.NEGATIVE_INFINITY
+  #lastSentAt = never
   /** What Redis said last, and what this process had told it by then. */
   #heard = { epoch: 0, turn: 0, member: 0, heard: -1 }
   #counts: readonly [number, number] = [0, 0]
   /** Redis' clock less that of this process, in milliseconds. */
   #offset = 0
-  readonly #series = new Map<string, KeptSeries>()
-  /** For how long a unit of any claim so far may count. */
-  #lifetime = 0
+  /** For all claims so far. */
+  #keeping: Keeping = keepsNothing
   #isGathering = false
   /** Whether calls have turned out to cost less than they took. */
   #isGivingBack = false
-  #pausedUntil = Number.NEGATIVE_INFINITY
-  #sharesUntil = Number.NEGATIVE_INFINITY
+  #pausedUntil = never
+  #sharesUntil = never
   /** When this process last asked because a connection was refused: one node of a Cluster may be gone for long. */
-  #noticedAt = Number.NEGATIVE_INFINITY
+  #noticedAt = never
   readonly #closed = Promise.withResolvers<void>()
   #state: 'open' | 'last' | 'closed' = 'open'
 
@@ -110,10 +107,11 @@ export class FleetLimiter implements RateLimiter {
     this.#fallback = new FallbackLimiter(fallbackShare, runtime)
     this.#requests = new RedisRequests(exchange, runtime, timeout, {
       failed: this.#noteError,
-      silent: () => this.#bypass(),
+      // a client whose connection is half open hears of no error; one whose Redis is gone does
+      silent: () => this.#reachability.isRefused(runtime.now()) || link.bypass(),
       unreachable: (reason) => this.#lose(reason),
       unanswered: () => {
-        this.#units.reportBy(Number.NEGATIVE_INFINITY)
+        this.#units.reportBy(never)
         this.#plan()
       },
     })
@@ -122,26 +120,37 @@ export class FleetLimiter implements RateLimiter {
 
   take(claim: Claim, wanted: number): Permit | NotBefore {
     const want = this.#wantOf(claim)
-    if (claim.limits.length === 0 && wanted > 0)
-      return this.#sent(this.#units.takeOwn(claim, want.counted.patience), claim)
+    want.wanted = wanted
     if (wanted === 0) {
-      want.wanted = 0
       this.#units.drop(claim.key)
       this.#plan()
       return Infinity
     }
-    if (this.#isSharing) return this.#takeShare(want, wanted)
+    const permit = this.#take(want, wanted)
+    if (typeof permit === 'number') return permit
+    want.wanted -= claim.limits.length === 0 ? wanted : 1
+    return this.#sent(permit, claim)
+  }
+
+  #take({ claim, counted }: Want, wanted: number): Permit | NotBefore {
+    if (claim.limits.length === 0) return this.#units.takeOwn(claim, counted.patience)
+    if (this.#isSharing) {
+      const share = this.#fallback.take(claim)
+      if (typeof share !== 'number') return this.#units.takeOwn(claim, counted.patience, share)
+      // Redis may respond before the share has a unit
+      this.#plan()
+      return share
+    }
     const { count, dueAt } = this.#units.inHand(claim.key)
     const wait = dueAt - this.#runtime.now()
-    want.wanted = wait > 0 ? wanted : wanted - 1
-    if (wait <= 0) return this.#sent(this.#units.take(claim.key, want.counted.patience), claim)
+    if (wait <= 0) return this.#units.take(claim.key, counted.patience)
     this.#units.arrivals.full()
     if (count < wanted) this.#plan()
     return wait
   }
 
   /** Returns how long `ahead` attempts take to come, as if the units to come were for this process alone. */
-  forecast(claim: Claim, ahead: number, lag: number, from: number = Number.NEGATIVE_INFINITY): number {
+  forecast(claim: Claim, ahead: number, lag: number, from: number = never): number {
     const now = this.#runtime.now()
     if (this.#isSharing) return this.#fallback.forecast(claim, ahead, lag, Math.max(now, from))
     const want = this.#wantOf(claim)
@@ -167,7 +176,7 @@ export class FleetLimiter implements RateLimiter {
 
   /** Units may be free that Redis has not known of. */
   #askSoon(): void {
-    for (const want of this.#wants.values()) want.askAt = Number.NEGATIVE_INFINITY
+    for (const want of this.#wants.values()) want.askAt = never
   }
 
   /** Says what Redis does not know, and ends. Stops waiting when Redis does not respond in time. */
@@ -176,7 +185,8 @@ export class FleetLimiter implements RateLimiter {
     for (const want of this.#wants.values()) want.wanted = 0
     this.#units.dropAll()
     this.#state = 'last'
-    const isNeeded = this.#units.reportAt < Infinity || this.#words.size > 0 || this.#isQueued
+    const isQueued = [...this.#wants.values()].some((want) => want.isQueued)
+    const isNeeded = this.#units.reportAt < Infinity || this.#words.size > 0 || isQueued
     if (this.#reachability.isAway || !isNeeded) this.#end()
     else this.#plan()
     return this.#closed.promise
@@ -186,55 +196,21 @@ export class FleetLimiter implements RateLimiter {
     return !this.#reachability.isTogether || this.#runtime.now() < this.#sharesUntil
   }
 
-  /** Whether Redis has this process among those that wait, though no call of it does. */
-  get #isQueued(): boolean {
-    return [...this.#wants.values()].some(({ isQueued, wanted }) => isQueued && wanted === 0)
-  }
-
   #wantOf(claim: Claim): Want {
     const known = this.#wants.get(claim.key)
     if (known !== undefined && known.claim.limits === claim.limits) return known
     const counted = new CountedClaim(claim)
     this.#units.arrivals.setPolicy(claim.accounting, claim.unansweredGrace, counted.longestSpan || Infinity)
     this.#units.drop(claim.key)
-    const asked = {
-      wanted: 0,
-      isQueued: false,
-      knownAt: Number.NEGATIVE_INFINITY,
-      soonestAt: Number.NEGATIVE_INFINITY,
-    }
-    const want = { ...asked, ...known, claim, counted, askAt: Number.NEGATIVE_INFINITY }
-    for (const name of counted.series) {
-      const { longest, short, width } = counted.kept(name)
-      const before = this.#series.get(name)
-      this.#series.set(name, {
-        name,
-        longest: Math.max(longest, before?.longest ?? 0),
-        short: Math.max(short, before?.short ?? 0),
-        width: width || (before?.width ?? 0),
-      })
-    }
-    this.#lifetime = Math.max(this.#lifetime, unitLifetime(counted.longestSpan))
-    if (this.#wants.size > mostWants) this.#forgetWants()
+    this.#keeping = counted.kept(this.#keeping)
+    // there may be a limit for each customer
+    if (this.#wants.size > mostWants)
+      for (const [key, { wanted, isQueued }] of this.#wants)
+        if (wanted === 0 && !isQueued && this.#units.inHand(key).count === 0) this.#wants.delete(key)
+    const asked = { wanted: 0, isQueued: false, knownAt: never, soonestAt: never }
+    const want = { ...asked, ...known, claim, counted, askAt: never }
     this.#wants.set(claim.key, want)
     return want
-  }
-
-  /** Forgets what no call waits for: there may be a limit for each customer. */
-  #forgetWants(): void {
-    for (const [key, { wanted, isQueued }] of this.#wants)
-      if (wanted === 0 && !isQueued && this.#units.inHand(key).count === 0) this.#wants.delete(key)
-  }
-
-  /** Takes from the share of the process, and asks Redis for the rest. */
-  #takeShare(want: Want, wanted: number): Permit | NotBefore {
-    const share = this.#fallback.take(want.claim)
-    const isEmpty = typeof share === 'number'
-    want.wanted = isEmpty ? wanted : wanted - 1
-    if (isEmpty) this.#plan()
-    return isEmpty
-      ? share
-      : this.#sent(this.#units.takeOwn(want.claim, want.counted.patience, share), want.claim)
   }
 
   /** Sees to it that Redis hears of an attempt. */
@@ -276,9 +252,9 @@ export class FleetLimiter implements RateLimiter {
     let at = this.#units.reportAt
     for (const want of this.#wants.values()) {
       const { wanted, isQueued } = want
+      if (wanted === 0 && isQueued) return now
       at = Math.min(at, this.#askAtOf(want))
       if (wanted > 0 && now < this.#pausedUntil) at = Math.min(at, this.#lastSentAt + pauseLook)
-      if (wanted === 0 && isQueued) return now
     }
     return at
   }
@@ -301,38 +277,36 @@ export class FleetLimiter implements RateLimiter {
     const asked = [...this.#wants.values()].filter(
       (want) => (want.isQueued && want.wanted === 0) || (!isAway && this.#askAtOf(want) <= now),
     )
-    const report = this.#units.report()
-    const series = [
-      ...new Set(
-        [...asked.map(({ counted }) => counted.series), ...report.units.map((unit) => unit.series)].flat(),
-      ),
-    ]
+    const { known, units, accepted, refused } = this.#units.report()
+    const named = [...asked.flatMap(({ counted }) => counted.series), ...units.map(([name]) => name)]
+    const series = [...new Set(named)]
     const number = (name: string): number => series.indexOf(name) + 1
     const words = [...this.#words.values()]
     const { lag, bound: arrivesWithin } = this.#units.arrivals
     const reached = { now, roundTrip: this.#requests.roundTrip, lag: lag + 2, arrivesWithin }
+    const { name, reconnectTime } = this.#options
     const request: Request = {
-      me: this.#options.name,
-      id: `${this.#options.name}.${(this.#exchanges += 1)}.`,
+      me: name,
+      id: `${name}.${(this.#exchanges += 1)}.`,
       ...this.#heard,
       ...this.#reachability.report(now),
-      lifetime: this.#lifetime,
-      reconnect: this.#options.reconnectTime,
-      outage: Math.max(0.9 * shortestOutage, this.#lifetime - this.#options.reconnectTime),
-      series: series.map((name) => this.#series.get(name) as KeptSeries),
-      units: report.units.map((unit) => ({ ...unit, series: unit.series.map(number) })),
+      ...this.#keeping,
+      reconnect: reconnectTime,
+      outage: Math.max(0.9 * shortestOutage, this.#keeping.lifetime - reconnectTime),
+      series,
+      units: units.map(([of, id, ...age]) => [number(of), id, ...age]),
       wants: asked.map(({ counted, claim, wanted }) =>
         counted.wanted(this.#missing(claim.key, wanted), number, reached),
       ),
       words: words.map(({ about, text, for: ms }) => ({ about, text, ms: Math.min(ms, forGood) })),
-      accepted: report.accepted,
-      refused: report.refused,
+      accepted,
+      refused,
       trips: this.#roundTrips.report(),
     }
     const isLast = this.#state === 'last'
     this.#lastSentAt = now
     this.#requests.send(request, (response) => {
-      report.known()
+      known()
       for (const word of words) if (this.#words.get(word.about) === word) this.#words.delete(word.about)
       this.#responded(response, request, asked)
       if (isLast) this.#end()
@@ -341,9 +315,8 @@ export class FleetLimiter implements RateLimiter {
 
   /** Returns how many units to ask for. */
   #missing(key: string, wanted: number): number {
-    if (wanted === 0) return 0
     const { count } = this.#units.inHand(key)
-    return Math.min(wanted - count, Math.max(1, this.#units.warm(count)))
+    return wanted === 0 ? 0 : Math.min(wanted - count, Math.max(1, this.#units.warm(count)))
   }
 
   #responded(response: Response, request: Request, asked: readonly Want[]): void {
@@ -352,46 +325,35 @@ export class FleetLimiter implements RateLimiter {
     const isKnown = epoch === this.#heard.epoch
     this.#heard = { epoch, turn, member, heard: turn }
     this.#offset = clock - now
-    this.#roundTrips.update(together(...trips), now, this.#lifetime)
+    this.#roundTrips.update(together(...trips), now, this.#keeping.lifetime)
     const outcome = this.#reachability.responded(request)
     if (outcome !== 'outdated') this.#share(response, now)
-    if (outcome === 'back') this.#rejoin()
+    if (outcome === 'back') {
+      if (this.#options.link.isBypassed) this.#api.failed('half-open connection: set a socket timeout')
+      this.#api.recovered()
+    }
     const [accepted, refused] = this.#counts
     this.#counts = counts
     if (isKnown)
       this.#api.counted(counts[0] - accepted - request.accepted, counts[1] - refused - request.refused)
     for (const [about, text, ms] of response.words)
       this.#hear({ about, text, for: ms > forGood / 2 ? Infinity : ms })
+    // requests of this process may arrive sooner than those of others
+    const later = now + Math.min(defaultGrace, this.#roundTrips.lead)
     for (const [index, want] of asked.entries()) {
+      const { claim, counted } = want
       const { grants, wait, soonest, used } = response.wants[index] as Response['wants'][number]
-      const { wanted, cost } = request.wants[index] as WantedUnits
-      want.used = used
-      want.knownAt = now
-      want.soonestAt = now + soonest
-      want.isQueued = wanted > grants.length
-      want.askAt = want.isQueued
-        ? now + Math.min(wait, want.counted.longestWait(now), this.#giveBackLook(want.counted))
-        : Number.NEGATIVE_INFINITY
-      this.#units.grant(
-        { ...want.claim, cost },
-        `${request.id}${index + 1}`,
-        grants.map((due) => now + due + this.#lead),
-      )
+      const { wanted, cost } = request.wants[index] as Request['wants'][number]
+      const isQueued = wanted > grants.length
+      const askAt = isQueued ? now + Math.min(wait, counted.longestWait(now, this.#isGivingBack)) : never
+      Object.assign(want, { used, knownAt: now, soonestAt: now + soonest, isQueued, askAt })
+      const dueAt = grants.map((due) => later + due)
+      this.#units.grant(claim, cost, `${request.id}${index + 1}`, dueAt)
       // a claim whose limits have changed meanwhile
-      if (this.#wants.get(want.claim.key) !== want || outcome === 'outdated') this.#units.drop(want.claim.key)
+      if (this.#wants.get(claim.key) !== want || outcome === 'outdated') this.#units.drop(claim.key)
     }
     this.#api.unitsAvailable()
     this.#plan()
-  }
-
-  /** Returns how soon units may be free that another process gives back. */
-  #giveBackLook({ shortestSpan }: CountedClaim): number {
-    return this.#isGivingBack ? Math.max(leastLook, shortestSpan * lookOfSpan) : Infinity
-  }
-
-  /** By how much sooner than requests of other processes those of this one may arrive, in milliseconds. */
-  get #lead(): number {
-    return Math.min(defaultGrace, this.#roundTrips.lead)
   }
 
   #hear(word: Word): void {
@@ -411,18 +373,14 @@ export class FleetLimiter implements RateLimiter {
     this.#reachability.lose(this.#requests.unansweredSince)
     if (this.#state === 'last') return this.#end()
     for (const want of this.#wants.values()) want.isQueued = false
-    this.#fallback.begin(this.#silence(), this.#turn)
+    this.#fallback.begin(this.#silence(), this.#heard.member, this.#offset)
     if (isNew) this.#api.failed(reasonOf(reason))
     this.#api.unitsAvailable()
   }
 
   #silence(): number {
     const goneFor = this.#reachability.goneFor(this.#runtime.now())
-    return silenceBeforeFallback(this.#lifetime, this.#options.reconnectTime, goneFor)
-  }
-
-  get #turn(): { readonly member: number; readonly offset: number } {
-    return { member: this.#heard.member, offset: this.#offset }
+    return silenceBeforeFallback(this.#keeping.lifetime, this.#options.reconnectTime, goneFor)
   }
 
   /** Where Redis is gone for all, this process need not wait until its turn to notice, nor to find out whether it is cut off alone. */
@@ -439,23 +397,13 @@ export class FleetLimiter implements RateLimiter {
     }
   }
 
-  /** A client whose connection is half open hears of no error; one whose Redis is gone does. */
-  #bypass(): void {
-    if (!this.#reachability.isRefused(this.#runtime.now())) this.#options.link.bypass()
-  }
-
   /** Others may not reach Redis, and send their shares: so does this process, until a little before Redis grants again. */
   #share({ sharesFrom, sharesUntil }: Response, now: number): void {
     this.#sharesUntil = now + sharesUntil - unreported
     if (sharesUntil <= 0) return
     if (this.#isSharing) this.#fallback.hasten(Math.max(0, sharesFrom))
-    else this.#fallback.begin(Math.max(0, sharesFrom), this.#turn)
+    else this.#fallback.begin(Math.max(0, sharesFrom), this.#heard.member, this.#offset)
     this.#api.unitsAvailable()
-  }
-
-  #rejoin(): void {
-    if (this.#options.link.isBypassed) this.#api.failed('half-open connection: set a socket timeout')
-    this.#api.recovered()
   }
 
   #end(): void {

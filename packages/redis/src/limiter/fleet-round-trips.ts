@@ -1,5 +1,4 @@
 import {
-  noRoundTrips,
   type RoundTripMemory,
   RoundTrips,
   type RoundTripSum,
@@ -9,12 +8,14 @@ import {
 
 /** How many windows it takes until what one process reports has an effect in all others. */
 const windowsToKnow = 6
+/** As Redis adds them up: the shortest of none is longer than any. */
+const none: RoundTripSum = [1e9, 0, 0]
 
 /** The round trips of all processes to the API, as far as Redis knows them, and those of this one. */
 export class FleetRoundTrips implements RoundTripMemory {
   readonly #own = new RoundTrips()
-  #unreported = noRoundTrips
-  #all = noRoundTrips
+  #unreported = none
+  #all = none
   /** By how much earlier than its response other processes may take a request to have arrived. */
   #shortestOfOthers = 0
   #othersKnowAt = Number.NEGATIVE_INFINITY
@@ -39,7 +40,7 @@ export class FleetRoundTrips implements RoundTripMemory {
   /** Returns those that Redis does not know, once. */
   report(): RoundTripSum {
     const unreported = this.#unreported
-    this.#unreported = noRoundTrips
+    this.#unreported = none
     return unreported
   }
 

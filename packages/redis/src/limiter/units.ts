@@ -5,6 +5,7 @@ import {
   type RoundTripMemory,
   type SentRequest,
 } from '@tokenlane/core/fleet'
+import type { UnitReport } from './exchange.ts'
 import type { Runtime } from './runtime.ts'
 
 /** The units of one attempt, in Redis. */
@@ -35,7 +36,7 @@ export interface Patience {
 
 /** What Redis should know. */
 interface Report {
-  readonly units: readonly (Pick<Unit, 'id' | 'series' | 'cost' | 'before'> & { readonly age: number })[]
+  readonly units: readonly UnitReport<string>[]
   readonly accepted: number
   readonly refused: number
   readonly known: () => void
@@ -52,8 +53,7 @@ export class Units {
   readonly #grants = new Map<string, Grant[]>()
   readonly #unreported = new Set<Unit>()
   #ids = 0
-  #accepted = 0
-  #refused = 0
+  #counts = { accepted: 0, refused: 0 }
   /** When Redis must know something that it does not. */
   reportAt: number = Infinity
 
@@ -72,25 +72,20 @@ export class Units {
     return lag > bound / 2 ? this.arrivals.freeConnections(this.#runtime.now()) - granted : Infinity
   }
 
-  /** Adds units that Redis has granted; `series` as in the request. */
-  grant({ key, limits, cost }: Claim, id: string, dueAt: readonly number[]): void {
-    const grants = this.#grants.get(key) ?? []
-    for (const [index, at] of dueAt.entries())
-      grants.push({
-        unit: { id: `${id}.${index + 1}`, series: seriesOf(limits), cost, before: cost },
-        dueAt: at,
-      })
-    this.#grants.set(key, grants)
+  /** Adds units that Redis has granted. */
+  grant({ key, limits }: Claim, cost: number, id: string, dueAt: readonly number[]): void {
+    const series = seriesOf(limits)
+    const added = dueAt.map((at, index) => {
+      return { unit: { id: `${id}.${index + 1}`, series, cost, before: cost }, dueAt: at }
+    })
+    this.#grants.set(key, [...(this.#grants.get(key) ?? []), ...added])
   }
 
   /** Returns how many units calls may still take, and when the first of them is due. */
   inHand(key: string): { readonly count: number; readonly dueAt: number } {
     const grants = this.#grants.get(key) ?? []
     const tooOld = this.#runtime.now() - useWithin
-    for (let [first] = grants; first !== undefined && first.dueAt < tooOld; [first] = grants) {
-      grants.shift()
-      this.#giveBack(first)
-    }
+    while ((grants[0]?.dueAt ?? Infinity) < tooOld) this.#settle((grants.shift() as Grant).unit, 0)
     return { count: grants.length, dueAt: grants[0]?.dueAt ?? Infinity }
   }
 
@@ -101,7 +96,7 @@ export class Units {
 
   /** Gives back the units that no call takes any more. */
   drop(key: string): void {
-    for (const grant of this.#grants.get(key) ?? []) this.#giveBack(grant)
+    for (const { unit } of this.#grants.get(key) ?? []) this.#settle(unit, 0)
     this.#grants.delete(key)
   }
 
@@ -111,35 +106,29 @@ export class Units {
 
   /** Sends an attempt with a granted unit. */
   take(key: string, patience: Patience): Permit {
-    const grant = this.#grants.get(key)?.shift() as Grant
-    return this.#permit(grant.unit, patience)
+    return this.#permit((this.#grants.get(key)?.shift() as Grant).unit, patience)
   }
 
-  /** Sends an attempt by this process's own decision. @param share what is used up with it. */
+  /** Sends an attempt by this process's own decision, which Redis does not count yet. @param share what is used up with it. */
   takeOwn({ limits, cost }: Claim, patience: Patience, share?: Permit): Permit {
     const id = `${this.#name}.own.${(this.#ids += 1)}`
-    // Redis does not count it yet
     return this.#permit({ id, series: seriesOf(limits), cost, before: 0 }, { ...patience, sent: 0 }, share)
   }
 
   /** Returns what Redis should know now; `known` notes that it does. */
   report(): Report {
     const now = this.#runtime.now()
-    const [accepted, refused] = [this.#accepted, this.#refused]
+    const counts = this.#counts
     const units = [...this.#unreported].filter(({ isOver, tellAt = Infinity }) => isOver || tellAt <= now)
     const over = units.filter(({ isOver }) => isOver)
     this.reportAt = Infinity
     for (const { tellAt = Infinity } of this.#unreported) if (tellAt > now) this.reportBy(tellAt)
     return {
-      units: units.map(({ id, series, cost, before, request }) => {
-        const age = request ? now - request.latest : 0
-        return { id, series, cost, before, age }
-      }),
-      accepted,
-      refused,
+      ...counts,
+      units: units.flatMap((unit) => reportsOf(unit, now)),
       known: (): void => {
-        this.#accepted -= accepted
-        this.#refused -= refused
+        const { accepted, refused } = this.#counts
+        this.#counts = { accepted: accepted - counts.accepted, refused: refused - counts.refused }
         for (const unit of units) delete unit.tellAt
         for (const unit of over) this.#unreported.delete(unit)
       },
@@ -150,14 +139,12 @@ export class Units {
     this.reportAt = Math.min(this.reportAt, at)
   }
 
-  #giveBack({ unit }: Grant): void {
-    unit.cost = 0
-    this.#end(unit, 0)
-  }
-
-  #end(unit: Unit, within: number): void {
+  /** Notes what an attempt took in the end. Others may wait for what is given back. */
+  #settle(unit: Unit, cost: number, patience = 0): void {
     unit.isOver = true
     delete unit.tellAt
+    const within = cost < unit.cost ? 0 : patience
+    unit.cost = cost
     if (unit.series.length > 0) this.#unreported.add(unit)
     this.reportBy(this.#runtime.now() + within)
   }
@@ -174,26 +161,34 @@ export class Units {
         share?.answered(response)
         if (!request.isOpen) return
         arrivals.answered(request, response.isRefused)
-        if (response.isRefused) this.#refused += 1
-        else this.#accepted += 1
-        unit.cost = response.cost
-        // others may wait for what is given back
-        this.#end(unit, unit.cost < unit.before ? 0 : patience.answered)
+        const { accepted, refused } = this.#counts
+        this.#counts = response.isRefused
+          ? { accepted, refused: refused + 1 }
+          : { accepted: accepted + 1, refused }
+        this.#settle(unit, response.cost, patience.answered)
       },
       ended: () => {
         share?.ended()
         if (!request.isOpen) return arrivals.freed()
         arrivals.dropped(request)
-        this.#end(unit, patience.answered)
+        this.#settle(unit, unit.cost, patience.answered)
       },
       cancel: () => {
         share?.cancel()
         arrivals.dropped(request)
-        unit.cost = 0
-        this.#end(unit, 0)
+        this.#settle(unit, 0)
       },
     }
   }
+}
+
+function reportsOf({ id, series, cost, before, request }: Unit, now: number): UnitReport<string>[] {
+  const age = request ? now - request.latest : 0
+  return series.flatMap((name) =>
+    Array.from({ length: Math.max(cost, before) }, (_, each) =>
+      each < cost ? ([name, `${id}+${each}`, age] as const) : ([name, `${id}+${each}`] as const),
+    ),
+  )
 }
 
 /** Returns the series of limits, each once. */
