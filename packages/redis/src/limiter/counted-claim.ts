@@ -1,5 +1,4 @@
 import { type Claim, defaultGrace, isSliding, type LimitInForce, unitSpan } from '@tokenlane/core/fleet'
-import { unitLifetime } from './silence.ts'
 import { type Patience, seriesOf, useWithin } from './units.ts'
 
 /** For how long a unit counts as under way while its process says nothing of it, at least; in milliseconds. */
@@ -16,6 +15,11 @@ const longestSlot = 900_000
 const shortestKept = 10_000
 /** For how long Redis keeps the keys of a series in which nothing counts any more, in milliseconds. */
 const unusedKept = 60_000
+/** A unit blocks new grants for this long at most, in milliseconds: no outage stops an API for longer. */
+const longestBlock = 60_000
+/** What was granted ahead is still used, and may be reported late, by this and by a half of the span, in milliseconds at most. */
+const lateUse = 200
+const mostLate = 1_000
 /** By how much a process that waits may come later than it should before others take its turn, in milliseconds. */
 const lateness = 50
 /** How often a process asks, at most and at least, while all units come free together at a moment; in milliseconds. */
@@ -94,10 +98,12 @@ export class CountedClaim {
   kept(others: Keeping): Keeping {
     const long = this.#spans.filter((span) => span > longSpan)
     const short = this.#spans.filter((span) => span <= longSpan)
+    const lifetime =
+      Math.min(longestBlock, this.longestSpan) + Math.min(mostLate, lateUse + this.longestSpan / 2)
     const slots = Math.ceil((100 * longestSlot) / Math.min(...long))
     return {
       longest: Math.max(others.longest, this.longestSpan),
-      lifetime: Math.max(others.lifetime, unitLifetime(this.longestSpan)),
+      lifetime: Math.max(others.lifetime, lifetime),
       short: Math.max(others.short, shortestKept, ...short),
       width: long.length > 0 ? longestSlot / slots : others.width,
       keep: Math.max(others.keep, Math.ceil(this.longestSpan + this.#bound + unusedKept)),

@@ -15,10 +15,9 @@ import type { Exchange, Request, Response } from './exchange.ts'
 import { FallbackLimiter } from './fallback-limiter.ts'
 import { FleetRoundTrips } from './fleet-round-trips.ts'
 import type { Link } from './link.ts'
-import { Reachability } from './reachability.ts'
+import { Reachability, shortestOutage } from './reachability.ts'
 import { RedisRequests } from './redis-requests.ts'
 import type { Runtime } from './runtime.ts'
-import { shortestOutage, silenceBeforeFallback } from './silence.ts'
 import { Units } from './units.ts'
 
 /** How far apart exchanges are at least, and how often a process looks whether a pause was lifted, in milliseconds. */
@@ -379,8 +378,7 @@ export class FleetLimiter implements RateLimiter {
   }
 
   #silence(): number {
-    const goneFor = this.#reachability.goneFor(this.#runtime.now())
-    return silenceBeforeFallback(this.#keeping.lifetime, this.#options.reconnectTime, goneFor)
+    return this.#reachability.silence(this.#keeping.lifetime, this.#runtime.now())
   }
 
   /** Where Redis is gone for all, this process need not wait until its turn to notice, nor to find out whether it is cut off alone. */

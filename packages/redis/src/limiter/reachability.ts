@@ -1,5 +1,3 @@
-import { shortestOutage } from './silence.ts'
-
 /** What a request reports of how its sender reaches Redis. */
 export interface ReachabilityReport {
   /** For how long the process had not reached Redis until it did, in milliseconds; 0 if Redis knows all of that time. */
@@ -9,6 +7,14 @@ export interface ReachabilityReport {
   /** Whether Redis has refused the process since it last responded. */
   readonly isRefused: boolean
 }
+
+/** For how long Redis must refuse a process before that process takes it to be gone for all, in milliseconds. */
+export const shortestOutage = 1_000
+/**
+ * By how much longer than `reconnectTime` a process sends nothing, as a part of it: an outage that is just long
+ * enough for Redis to wait for the others takes ioredis 7.3 s with the default of 6 s.
+ */
+const beforeFallback = 0.25
 
 /** Codes of refused and reset connections, what a Cluster of ioredis says of them, and replies that every process gets. */
 const refusesAll = /^(?:ECONNREFUSED|ECONNRESET|ENOENT|Connection is closed|OOM|LOADING|MISCONF)\b/
@@ -66,6 +72,17 @@ export class Reachability {
   goneFor(now: number): number {
     const isKnown = this.isRefused(now) && this.#lastRefusal - this.#refusedSince >= shortestOutage
     return isKnown ? now - this.#refusedSince : Number.NEGATIVE_INFINITY
+  }
+
+  /**
+   * Returns for how long this process sends nothing before it sends its share: until all that Redis granted to others is
+   * out of the window. Where it is not known that Redis is gone for all, long enough for a slow response and for a client
+   * that connects again.
+   */
+  silence(lifetime: number, now: number): number {
+    const goneFor = this.goneFor(now)
+    if (goneFor >= 0) return Math.max(0, lifetime - goneFor)
+    return Math.max(lifetime, this.#reconnectTime * (1 + beforeFallback))
   }
 
   /** Returns what a request that leaves at `now` reports. */

@@ -1,7 +1,6 @@
 import type { RateLimiterFactory } from '@tokenlane/core/fleet'
 import { FleetLimiter } from './fleet-limiter.ts'
 import { createExchange } from './exchange.ts'
-import { defaultReconnectTime } from './silence.ts'
 import { linkOf } from './link.ts'
 import { checkOptions, refuse } from '../options.ts'
 import type { RedisClient } from '../redis-client.ts'
@@ -44,6 +43,9 @@ export interface RedisLimiterOptions {
    */
   readonly reconnectTime?: number | undefined
 }
+
+/** By default ioredis waits up to 5.2 s between attempts to connect, and redis up to 2.2 s. */
+const defaultReconnectTime = 6_000
 
 const created = 'limiter'
 const optionNames = ['client', 'prefix', 'fallbackShare', 'timeout', 'reconnectTime'] as const

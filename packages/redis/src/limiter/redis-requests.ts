@@ -5,7 +5,7 @@ const longestWait = 4_000
 /** How often a request is sent again while Redis refuses it, in milliseconds. */
 const retryAfter = 250
 
-/** Receives the results of the requests of a process. */
+/** Hears of requests without a response. */
 export interface Listener {
   /** Takes the error of a request. */
   failed(error: unknown): void
@@ -18,17 +18,16 @@ export interface Listener {
 }
 
 /**
- * Sends one request to Redis at a time, and takes its response however late it comes.
- *
- * States: `free` (a request may leave), `asking` (one is under way), `resting` (Redis refused one, and the next one leaves
- * soon). In each of them Redis may count as unreachable: `timeout` after the first request without a response.
+ * Sends one request to Redis at a time, and takes its response however late it comes. Redis counts as unreachable
+ * `timeout` after the first request without a response.
  */
 export class RedisRequests<Request, Reply> {
   readonly #exchange: (request: Request) => Promise<Reply>
   readonly #runtime: Runtime
   readonly #timeout: number
   readonly #listener: Listener
-  #state: 'free' | 'asking' | 'resting' = 'free'
+  /** Whether a request may leave: none is under way, and none was refused just now. */
+  isFree = true
   #round = 0
   /** When the first request left that has no response; `Infinity` while Redis responds. */
   unansweredSince: number = Infinity
@@ -38,7 +37,8 @@ export class RedisRequests<Request, Reply> {
   /** Why Redis refused the last request; `undefined` since it responded. */
   #refusal: unknown
   #lastRoundTrips: number[] = []
-  #timers: (() => void)[] = []
+  /** Ends what is to happen next: that a request is given up, or that another one may leave. */
+  #cancel: () => void = () => {}
 
   constructor(
     exchange: (request: Request) => Promise<Reply>,
@@ -52,10 +52,6 @@ export class RedisRequests<Request, Reply> {
     this.#listener = listener
   }
 
-  get isFree(): boolean {
-    return this.#state === 'free'
-  }
-
   /**
    * How long a request and its response travel, in milliseconds: the median of the last five (of an even number the lower
    * one in the middle), since a process or Redis may be busy for a moment; 0 before the first response.
@@ -66,7 +62,7 @@ export class RedisRequests<Request, Reply> {
   }
 
   /** How long a response may take: longer from a Redis that is known to be far away. */
-  get responseTimeout(): number {
+  get #responseTimeout(): number {
     return Math.max(this.#timeout, Math.min(2.5 * this.roundTrip, 0.9 * longestWait))
   }
 
@@ -74,85 +70,68 @@ export class RedisRequests<Request, Reply> {
   send(request: Request, responded: (response: Reply) => void): void {
     const round = (this.#round += 1)
     const sentAt = this.#runtime.now()
-    this.#state = 'asking'
+    this.isFree = false
     this.unansweredSince = Math.min(this.unansweredSince, sentAt)
-    this.#countdown ??= this.#runtime.countdown(this.responseTimeout, () => this.#late())
+    this.#countdown ??= this.#runtime.countdown(this.#responseTimeout, () => this.#late())
     // by the clock: Redis keeps what it grants for no longer
-    this.#later(longestWait, () => this.#giveUp(round))
+    this.#next(longestWait, () => {
+      this.#round += 1
+      if (this.#isUnreachable) this.#listener.silent()
+    })
     this.#exchange(request).then(
-      (response) => this.#responded(round, sentAt, () => responded(response)),
-      (error: unknown) => this.#refused(round, error),
+      // what was given up is replaced by what the next request states
+      (response) => round === this.#round && this.#end(sentAt, () => responded(response)),
+      (error: unknown) => {
+        this.#listener.failed(error)
+        if (round === this.#round) this.#rest(error)
+      },
     )
   }
 
   close(): void {
-    this.#endCountdown()
-    for (const cancel of this.#timers) cancel()
+    this.#cancel()
+    this.#countdown?.stop()
+    this.#countdown = undefined
   }
 
-  #responded(round: number, sentAt: number, responded: () => void): void {
-    if (round !== this.#round) return
-    const took = this.#runtime.now() - sentAt
-    this.#lastRoundTrips = [...this.#lastRoundTrips.slice(-4), took]
+  #end(sentAt: number, responded: () => void): void {
+    this.close()
+    this.#lastRoundTrips = [...this.#lastRoundTrips.slice(-4), this.#runtime.now() - sentAt]
     this.unansweredSince = Infinity
-    this.#endCountdown()
     this.#isUnreachable = false
     this.#refusal = undefined
-    this.#become('free')
+    this.isFree = true
     responded()
   }
 
-  #refused(round: number, error: unknown): void {
-    this.#listener.failed(error)
-    if (round !== this.#round) return
+  /** Lets the next request leave a little after a refusal. */
+  #rest(error: unknown): void {
     this.#refusal = error
-    this.#become('resting')
-    const left = Math.max(1, this.#countdown?.left ?? 0)
     const pause = retryAfter * (0.5 + this.#runtime.random() / 2)
-    this.#later(this.#isUnreachable ? pause : Math.min(pause / 2, left), () => {
-      this.#become('free')
-      this.#listener.unanswered()
-    })
+    const left = Math.max(1, this.#countdown?.left ?? 0)
+    this.#next(this.#isUnreachable ? pause : Math.min(pause / 2, left))
   }
 
   /** After a process stood still, its timers fire before it reads a response that has already arrived. */
   #late(): void {
     const countdown = this.#countdown
     const late = (): void => {
-      if (countdown === this.#countdown)
-        this.#becomeUnreachable(
-          this.#refusal ?? new Error(`no response in ${Math.round(this.responseTimeout)} ms`),
-        )
+      if (countdown !== this.#countdown || this.#isUnreachable) return
+      this.#isUnreachable = true
+      const silence = `no response in ${Math.round(this.#responseTimeout)} ms`
+      this.#listener.unreachable(this.#refusal ?? new Error(silence))
     }
     this.#runtime.after(1, () => this.#runtime.after(1, late))
   }
 
-  #endCountdown(): void {
-    this.#countdown?.stop()
-    this.#countdown = undefined
-  }
-
-  #becomeUnreachable(reason: unknown): void {
-    if (this.#isUnreachable) return
-    this.#isUnreachable = true
-    this.#listener.unreachable(reason)
-  }
-
-  /** Ignores a response that comes later: the next request replaces what this one stated. */
-  #giveUp(round: number): void {
-    if (round !== this.#round || this.#state !== 'asking') return
-    this.#round += 1
-    this.#become('free')
-    if (this.#isUnreachable) this.#listener.silent()
-    this.#listener.unanswered()
-  }
-
-  #become(state: 'free' | 'resting'): void {
-    this.#state = state
-    for (const cancel of this.#timers.splice(0)) cancel()
-  }
-
-  #later(ms: number, run: () => void): void {
-    this.#timers.push(this.#runtime.after(ms, run, this.#isUnreachable))
+  /** Lets the next request leave in `ms` milliseconds. */
+  #next(ms: number, first: () => void = () => {}): void {
+    this.#cancel()
+    const go = (): void => {
+      first()
+      this.isFree = true
+      this.#listener.unanswered()
+    }
+    this.#cancel = this.#runtime.after(ms, go, this.#isUnreachable)
   }
 }
