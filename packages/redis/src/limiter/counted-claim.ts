@@ -1,5 +1,5 @@
 import { type Claim, defaultGrace, isSliding, type LimitInForce, unitSpan } from '@tokenlane/core/fleet'
-import { type Patience, seriesOf, useWithin } from './units.ts'
+import { useWithin } from './units.ts'
 
 /** For how long a unit counts as under way while its process says nothing of it, at least; in milliseconds. */
 const lease = 5_000
@@ -63,18 +63,20 @@ export type WantedUnits = ReturnType<CountedClaim['wanted']>
 
 /** How Redis counts what attempts of one kind take; times in milliseconds. */
 export class CountedClaim {
-  readonly #claim: Claim
+  readonly claim: Claim
   readonly #spans: readonly number[]
+  /** Each once. */
   readonly series: readonly string[]
   readonly shortestSpan: number
   readonly longestSpan: number
-  readonly patience: Patience
+  /** How soon Redis hears of an attempt: after its send, if there is no response by then, and after its response. */
+  readonly patience: { readonly sent: number; readonly answered: number }
   /** For how long a unit counts as under way while the process says nothing of it. */
   readonly #bound: number
 
   constructor(claim: Claim) {
-    this.#claim = claim
-    this.series = seriesOf(claim.limits)
+    this.claim = claim
+    this.series = [...new Set(claim.limits.map(({ series }) => series))]
     this.#spans = claim.limits.map(spanOf)
     this.shortestSpan = Math.min(60_000, ...this.#spans)
     this.longestSpan = Math.max(0, ...this.#spans)
@@ -87,7 +89,7 @@ export class CountedClaim {
 
   /** Returns how long the attempt after so many others waits for its limits, each unit of which comes free `lag` late. */
   forecast(others: number, lag: number): number {
-    const { limits, interval, cost } = this.#claim
+    const { limits, interval, cost } = this.claim
     let wait = others * interval
     for (const [index, { quota }] of limits.entries())
       wait = Math.max(wait, Math.floor((others * cost) / quota) * ((this.#spans[index] as number) + lag))
@@ -116,9 +118,9 @@ export class CountedClaim {
     number: (series: string) => number,
     { now, roundTrip, lag, arrivesWithin }: Reached,
   ) {
-    const { limits, interval } = this.#claim
+    const { limits, interval } = this.claim
     const quota = Math.min(...limits.map((limit) => limit.quota))
-    const cost = Math.min(this.#claim.cost, quota)
+    const cost = Math.min(this.claim.cost, quota)
     const ahead = Math.min(
       longestAhead,
       this.shortestSpan / 3,
@@ -158,13 +160,13 @@ export class CountedClaim {
   }
 
   get #isBatched(): boolean {
-    const { accounting, interval } = this.#claim
+    const { accounting, interval } = this.claim
     return accounting === 'learned' && interval === 0 && this.longestSpan <= unitSpan(longestBatched)
   }
 
   /** Returns for how long to wait at most before the process asks again: units may come free early. */
   longestWait(now: number, isGivenBack: boolean): number {
-    const ends = this.#claim.limits.flatMap((limit) => (isSliding(limit) ? [] : [limit.until - now]))
+    const ends = this.claim.limits.flatMap((limit) => (isSliding(limit) ? [] : [limit.until - now]))
     const [least, most] = looks
     return Math.min(
       isGivenBack ? Math.max(leastLook, this.shortestSpan * lookOfSpan) : Infinity,

@@ -19,7 +19,6 @@ export interface Request extends ReachabilityReport, Keeping {
   /** What the process last heard of the server. */
   readonly epoch: number
   readonly turn: number
-  readonly heard: number
   /** The number of this process in the fleet; 0 before it has one. */
   readonly member: number
   readonly reconnect: number

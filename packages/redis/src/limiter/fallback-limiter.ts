@@ -82,12 +82,15 @@ export class FallbackLimiter {
   #shareOf({ limits }: Claim): Share {
     const known = this.#shares.get(limits)
     if (known !== undefined) return known
+    const windows = limits.map((limit) => (isSliding(limit) ? limit.window : Infinity))
+    const parts = this.#share > 0 ? limits.map((limit) => partOf(limit, this.#share)) : limits
+    const longer = parts.flatMap((part, index) =>
+      isSliding(part) && part.window !== windows[index] ? [part.window] : [],
+    )
     const share = {
-      limits: this.#share > 0 ? limits.map((limit) => partOf(limit, this.#share)) : limits,
-      period: apart * Math.max(0, ...limits.flatMap((limit) => turnsOf(limit, this.#share))),
-      lateness:
-        latenessOfWindow *
-        Math.min(60_000, ...limits.map((limit) => (isSliding(limit) ? limit.window : Infinity))),
+      limits: parts,
+      period: apart * Math.max(0, ...longer),
+      lateness: latenessOfWindow * Math.min(60_000, ...windows),
     }
     this.#shares.set(limits, share)
     return share
@@ -99,10 +102,6 @@ export class FallbackLimiter {
     const first = this.#part * period - this.#offset
     return first + (Math.floor((at - first) / period) + 1) * period
   }
-}
-
-function turnsOf(limit: LimitInForce, share: number): number[] {
-  return isSliding(limit) && limit.quota * share < 1 - 1e-9 ? [limit.window / (limit.quota * share)] : []
 }
 
 /** Returns the part of a limit for one process. A part of less than one call becomes one call in a longer window. */

@@ -46,7 +46,6 @@ export interface FleetLimiterOptions {
 
 /** What calls wait for. */
 interface Want {
-  readonly claim: Claim
   readonly counted: CountedClaim
   wanted: number
   /** When to ask Redis. */
@@ -79,8 +78,8 @@ export class FleetLimiter implements RateLimiter {
   #cancelTimer: () => void = () => {}
   #exchanges = 0
   #lastSentAt = never
-  /** What Redis said last, and what this process had told it by then. */
-  #heard = { epoch: 0, turn: 0, member: 0, heard: -1 }
+  /** What Redis said last. */
+  #heard = { epoch: 0, turn: 0, member: 0 }
   #counts: readonly [number, number] = [0, 0]
   /** Redis' clock less that of this process, in milliseconds. */
   #offset = 0
@@ -101,7 +100,11 @@ export class FleetLimiter implements RateLimiter {
     this.#api = api
     this.#options = options
     this.#runtime = runtime
-    this.#units = new Units(runtime, name, this.#roundTrips)
+    this.#units = new Units(runtime, name, this.#roundTrips, (isGivenBack) => {
+      this.#isGivingBack ||= isGivenBack
+      if (isGivenBack) this.#askSoon()
+      this.#plan()
+    })
     this.#reachability = new Reachability(reconnectTime)
     this.#fallback = new FallbackLimiter(fallbackShare, runtime)
     this.#requests = new RedisRequests(exchange, runtime, timeout, {
@@ -119,32 +122,24 @@ export class FleetLimiter implements RateLimiter {
 
   take(claim: Claim, wanted: number): Permit | NotBefore {
     const want = this.#wantOf(claim)
-    want.wanted = wanted
-    if (wanted === 0) {
-      this.#units.drop(claim.key)
-      this.#plan()
-      return Infinity
-    }
-    const permit = this.#take(want, wanted)
-    if (typeof permit === 'number') return permit
-    want.wanted -= claim.limits.length === 0 ? wanted : 1
-    return this.#sent(permit, claim)
+    if (wanted === 0) this.#units.drop(claim.key)
+    const permit = wanted === 0 ? Infinity : this.#take(want.counted)
+    const isTaken = typeof permit !== 'number'
+    want.wanted = isTaken && claim.limits.length === 0 ? 0 : wanted - (isTaken ? 1 : 0)
+    this.#plan()
+    return permit
   }
 
-  #take({ claim, counted }: Want, wanted: number): Permit | NotBefore {
-    if (claim.limits.length === 0) return this.#units.takeOwn(claim, counted.patience)
+  #take(counted: CountedClaim): Permit | NotBefore {
+    const { claim } = counted
+    if (claim.limits.length === 0) return this.#units.takeOwn(counted)
     if (this.#isSharing) {
       const share = this.#fallback.take(claim)
-      if (typeof share !== 'number') return this.#units.takeOwn(claim, counted.patience, share)
-      // Redis may respond before the share has a unit
-      this.#plan()
-      return share
+      return typeof share === 'number' ? share : this.#units.takeOwn(counted, share)
     }
-    const { count, dueAt } = this.#units.inHand(claim.key)
-    const wait = dueAt - this.#runtime.now()
-    if (wait <= 0) return this.#units.take(claim.key, counted.patience)
+    const wait = this.#units.inHand(claim.key).dueAt - this.#runtime.now()
+    if (wait <= 0) return this.#units.take(counted)
     this.#units.arrivals.full()
-    if (count < wanted) this.#plan()
     return wait
   }
 
@@ -197,7 +192,7 @@ export class FleetLimiter implements RateLimiter {
 
   #wantOf(claim: Claim): Want {
     const known = this.#wants.get(claim.key)
-    if (known !== undefined && known.claim.limits === claim.limits) return known
+    if (known !== undefined && known.counted.claim.limits === claim.limits) return known
     const counted = new CountedClaim(claim)
     this.#units.arrivals.setPolicy(claim.accounting, claim.unansweredGrace, counted.longestSpan || Infinity)
     this.#units.drop(claim.key)
@@ -207,29 +202,9 @@ export class FleetLimiter implements RateLimiter {
       for (const [key, { wanted, isQueued }] of this.#wants)
         if (wanted === 0 && !isQueued && this.#units.inHand(key).count === 0) this.#wants.delete(key)
     const asked = { wanted: 0, isQueued: false, knownAt: never, soonestAt: never }
-    const want = { ...asked, ...known, claim, counted, askAt: never }
+    const want = { ...asked, ...known, counted, askAt: never }
     this.#wants.set(claim.key, want)
     return want
-  }
-
-  /** Sees to it that Redis hears of an attempt. */
-  #sent(permit: Permit, { cost }: Claim): Permit {
-    const heard = (act: () => void): void => {
-      act()
-      this.#plan()
-    }
-    this.#plan()
-    return {
-      answered: (response) =>
-        heard(() => {
-          permit.answered(response)
-          if (response.cost >= cost) return
-          this.#isGivingBack = true
-          this.#askSoon()
-        }),
-      ended: () => heard(() => permit.ended()),
-      cancel: () => heard(() => permit.cancel()),
-    }
   }
 
   /** Finds out anew when the next exchange must begin. */
@@ -259,8 +234,8 @@ export class FleetLimiter implements RateLimiter {
   }
 
   /** Returns when to ask for more units: one that would need a new connection lets other processes go first. */
-  #askAtOf({ claim, wanted, isQueued, askAt }: Want): number {
-    const { count } = this.#units.inHand(claim.key)
+  #askAtOf({ counted, wanted, isQueued, askAt }: Want): number {
+    const { count } = this.#units.inHand(counted.claim.key)
     if (wanted <= count) return Infinity
     return askAt + (isQueued && this.#units.warm(count) <= 0 ? patience * this.#units.arrivals.bound : 0)
   }
@@ -294,8 +269,8 @@ export class FleetLimiter implements RateLimiter {
       outage: Math.max(0.9 * shortestOutage, this.#keeping.lifetime - reconnectTime),
       series,
       units: units.map(([of, id, ...age]) => [number(of), id, ...age]),
-      wants: asked.map(({ counted, claim, wanted }) =>
-        counted.wanted(this.#missing(claim.key, wanted), number, reached),
+      wants: asked.map(({ counted, wanted }) =>
+        counted.wanted(this.#missing(counted.claim.key, wanted), number, reached),
       ),
       words: words.map(({ about, text, for: ms }) => ({ about, text, ms: Math.min(ms, forGood) })),
       accepted,
@@ -322,7 +297,7 @@ export class FleetLimiter implements RateLimiter {
     const now = this.#runtime.now()
     const { epoch, turn, member, clock, trips, counts } = response
     const isKnown = epoch === this.#heard.epoch
-    this.#heard = { epoch, turn, member, heard: turn }
+    this.#heard = { epoch, turn, member }
     this.#offset = clock - now
     this.#roundTrips.update(together(...trips), now, this.#keeping.lifetime)
     const outcome = this.#reachability.responded(request)
@@ -340,16 +315,17 @@ export class FleetLimiter implements RateLimiter {
     // requests of this process may arrive sooner than those of others
     const later = now + Math.min(defaultGrace, this.#roundTrips.lead)
     for (const [index, want] of asked.entries()) {
-      const { claim, counted } = want
+      const { counted } = want
       const { grants, wait, soonest, used } = response.wants[index] as Response['wants'][number]
       const { wanted, cost } = request.wants[index] as Request['wants'][number]
       const isQueued = wanted > grants.length
       const askAt = isQueued ? now + Math.min(wait, counted.longestWait(now, this.#isGivingBack)) : never
       Object.assign(want, { used, knownAt: now, soonestAt: now + soonest, isQueued, askAt })
       const dueAt = grants.map((due) => later + due)
-      this.#units.grant(claim, cost, `${request.id}${index + 1}`, dueAt)
+      this.#units.grant(counted, cost, `${request.id}${index + 1}`, dueAt)
       // a claim whose limits have changed meanwhile
-      if (this.#wants.get(claim.key) !== want || outcome === 'outdated') this.#units.drop(claim.key)
+      const { key } = counted.claim
+      if (this.#wants.get(key) !== want || outcome === 'outdated') this.#units.drop(key)
     }
     this.#api.unitsAvailable()
     this.#plan()

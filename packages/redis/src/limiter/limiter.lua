@@ -40,7 +40,8 @@ for _, word in ipairs(ask.words) do
   word.at, word.by, word.ends = is.turn, ask.me, now + (word.ms == 0 and 10000 or word.ms)
   if word.ms == 0 or not kept or kept.ms == 0 or word.ends >= kept.ends then is.words[word.about] = word end
 end
-local before, heard = ask.epoch == is.born and ask.heard or math.min(ask.heard, 0), {}
+-- a process that knows no server, or another one, has heard nothing of this one
+local before, heard = ask.epoch == is.born and ask.turn or ask.epoch == 0 and -1 or 0, {}
 for about, word in pairs(is.words) do
   if word.ends <= now then is.words[about] = nil
   elseif word.at > before and word.by ~= ask.me then heard[#heard + 1] = { about, word.text, word.ms == 0 and 0 or word.ends - now } end

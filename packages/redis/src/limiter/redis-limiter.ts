@@ -48,6 +48,7 @@ export interface RedisLimiterOptions {
 const defaultReconnectTime = 6_000
 
 const created = 'limiter'
+const share = 'a number from 0 to 1'
 const optionNames = ['client', 'prefix', 'fallbackShare', 'timeout', 'reconnectTime'] as const
 
 /**
@@ -67,17 +68,10 @@ export function redisLimiter(options: RedisLimiterOptions): RateLimiterFactory {
     timeout = 500,
     reconnectTime = defaultReconnectTime,
   } = checkOptions(created, options, optionNames)
-  if (typeof fallbackShare !== 'number' || !(fallbackShare >= 0 && fallbackShare <= 1))
-    refuse(
-      created,
-      'fallbackShare',
-      typeof fallbackShare === 'number'
-        ? String(fallbackShare)
-        : fallbackShare === undefined
-          ? 'missing'
-          : 'not a number',
-      'a number from 0 to 1',
-    )
+  const fault = fallbackShare === undefined ? 'missing' : 'not a number'
+  if (typeof fallbackShare !== 'number') refuse(created, 'fallbackShare', fault, share)
+  if (!(fallbackShare >= 0 && fallbackShare <= 1))
+    refuse(created, 'fallbackShare', String(fallbackShare), share)
   mustBeTime('timeout', timeout)
   mustBeTime('reconnectTime', reconnectTime)
   const link = linkOf(client)

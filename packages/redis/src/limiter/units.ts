@@ -1,10 +1,5 @@
-import {
-  Arrivals,
-  type Claim,
-  type Permit,
-  type RoundTripMemory,
-  type SentRequest,
-} from '@tokenlane/core/fleet'
+import { Arrivals, type Permit, type RoundTripMemory, type SentRequest } from '@tokenlane/core/fleet'
+import type { CountedClaim } from './counted-claim.ts'
 import type { UnitReport } from './exchange.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -28,12 +23,6 @@ interface Grant {
   readonly dueAt: number
 }
 
-/** How soon Redis hears of an attempt, in milliseconds: after its send, if there is no response by then, and after its response. */
-export interface Patience {
-  readonly sent: number
-  readonly answered: number
-}
-
 /** What Redis should know. */
 interface Report {
   readonly units: readonly UnitReport<string>[]
@@ -50,6 +39,7 @@ export class Units {
   readonly arrivals: Arrivals<Unit>
   readonly #runtime: Runtime
   readonly #name: string
+  readonly #changed: (isGivenBack: boolean) => void
   readonly #grants = new Map<string, Grant[]>()
   readonly #unreported = new Set<Unit>()
   #ids = 0
@@ -57,9 +47,16 @@ export class Units {
   /** When Redis must know something that it does not. */
   reportAt: number = Infinity
 
-  constructor(runtime: Runtime, name: string, roundTrips: RoundTripMemory) {
+  /** @param changed hears of each end of an attempt, and whether it cost less than it took. */
+  constructor(
+    runtime: Runtime,
+    name: string,
+    roundTrips: RoundTripMemory,
+    changed: (isGivenBack: boolean) => void,
+  ) {
     this.#runtime = runtime
     this.#name = name
+    this.#changed = changed
     this.arrivals = new Arrivals<Unit>(runtime, () => {}, roundTrips)
   }
 
@@ -73,8 +70,7 @@ export class Units {
   }
 
   /** Adds units that Redis has granted. */
-  grant({ key, limits }: Claim, cost: number, id: string, dueAt: readonly number[]): void {
-    const series = seriesOf(limits)
+  grant({ claim: { key }, series }: CountedClaim, cost: number, id: string, dueAt: readonly number[]): void {
     const added = dueAt.map((at, index) => {
       return { unit: { id: `${id}.${index + 1}`, series, cost, before: cost }, dueAt: at }
     })
@@ -105,14 +101,15 @@ export class Units {
   }
 
   /** Sends an attempt with a granted unit. */
-  take(key: string, patience: Patience): Permit {
-    return this.#permit((this.#grants.get(key)?.shift() as Grant).unit, patience)
+  take({ claim: { key }, patience }: CountedClaim): Permit {
+    const { unit } = this.#grants.get(key)?.shift() as Grant
+    return this.#permit(unit, patience)
   }
 
   /** Sends an attempt by this process's own decision, which Redis does not count yet. @param share what is used up with it. */
-  takeOwn({ limits, cost }: Claim, patience: Patience, share?: Permit): Permit {
+  takeOwn({ claim: { cost }, series, patience }: CountedClaim, share?: Permit): Permit {
     const id = `${this.#name}.own.${(this.#ids += 1)}`
-    return this.#permit({ id, series: seriesOf(limits), cost, before: 0 }, { ...patience, sent: 0 }, share)
+    return this.#permit({ id, series, cost, before: 0 }, { ...patience, sent: 0 }, share)
   }
 
   /** Returns what Redis should know now; `known` notes that it does. */
@@ -149,8 +146,9 @@ export class Units {
     this.reportBy(this.#runtime.now() + within)
   }
 
-  #permit(unit: Unit, patience: Patience, share?: Permit): Permit {
+  #permit(unit: Unit, patience: CountedClaim['patience'], share?: Permit): Permit {
     const { arrivals } = this
+    const { cost } = unit
     const request = arrivals.send(unit)
     unit.request = request
     unit.tellAt = request.sentAt + patience.sent
@@ -166,17 +164,20 @@ export class Units {
           ? { accepted, refused: refused + 1 }
           : { accepted: accepted + 1, refused }
         this.#settle(unit, response.cost, patience.answered)
+        this.#changed(response.cost < cost)
       },
       ended: () => {
         share?.ended()
         if (!request.isOpen) return arrivals.freed()
         arrivals.dropped(request)
-        this.#settle(unit, unit.cost, patience.answered)
+        this.#settle(unit, cost, patience.answered)
+        this.#changed(false)
       },
       cancel: () => {
         share?.cancel()
         arrivals.dropped(request)
         this.#settle(unit, 0)
+        this.#changed(false)
       },
     }
   }
@@ -189,9 +190,4 @@ function reportsOf({ id, series, cost, before, request }: Unit, now: number): Un
       each < cost ? ([name, `${id}+${each}`, age] as const) : ([name, `${id}+${each}`] as const),
     ),
   )
-}
-
-/** Returns the series of limits, each once. */
-export function seriesOf(limits: Claim['limits']): readonly string[] {
-  return [...new Set(limits.map(({ series }) => series))]
 }
