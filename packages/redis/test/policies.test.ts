@@ -231,7 +231,7 @@ test('a limit for each of many customers leaves no more in the state of the API 
     fetch: async () => Response.json({ access_token: 'token', token_type: 'Bearer', expires_in: 3_600 }),
     limiter: redisLimiter({ client: redis.client, prefix: 'customers', fallbackShare: 1 }),
   })
-  const call = (base: number): Promise<unknown> | undefined => {
+  const call = async (base: number): Promise<unknown> => {
     const url = `${one}bases/${base}/records`
     return tokens
       .route(url)

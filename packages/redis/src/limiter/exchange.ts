@@ -83,7 +83,7 @@ function readResponse(text: string): Response {
   // an empty list is an object to Redis
   const asked = Object.values(wants).map(({ grants, used, ...want }) => {
     numbers.push(...Object.values(grants), ...Object.values(used), ...Object.values(want))
-    return { ...want, grants: Object.values(grants), used: Object.values(used) }
+    return Object.assign(want, { grants: Object.values(grants), used: Object.values(used) })
   })
   if (numbers.length < 14 || !numbers.every((number) => Number.isFinite(number)))
     throw new TypeError('no number')

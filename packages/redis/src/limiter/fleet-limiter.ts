@@ -268,7 +268,7 @@ export class FleetLimiter implements RateLimiter {
       reconnect: reconnectTime,
       outage: Math.max(0.9 * shortestOutage, this.#keeping.lifetime - reconnectTime),
       series,
-      units: units.map(([of, id, ...age]) => [number(of), id, ...age]),
+      units: units.map(([of, id, age]) => (age === undefined ? [number(of), id] : [number(of), id, age])),
       wants: asked.map(({ counted, wanted }) =>
         counted.wanted(this.#missing(counted.claim.key, wanted), number, reached),
       ),

@@ -10,25 +10,13 @@ interface Unit {
   /** What Redis counts, and what it should count. */
   readonly before: number
   cost: number
+  /** When an attempt may take it. */
+  readonly dueAt?: number
   request?: SentRequest<Unit>
   /** When Redis must know that the request was sent. */
   tellAt?: number
   /** Whether nothing more will be known of it. */
   isOver?: boolean
-}
-
-/** Units that Redis has granted, and that no call has taken yet. */
-interface Grant {
-  readonly unit: Unit
-  readonly dueAt: number
-}
-
-/** What Redis should know. */
-interface Report {
-  readonly units: readonly UnitReport<string>[]
-  readonly accepted: number
-  readonly refused: number
-  readonly known: () => void
 }
 
 /** How long a unit may be used after it was due, in milliseconds. */
@@ -40,10 +28,12 @@ export class Units {
   readonly #runtime: Runtime
   readonly #name: string
   readonly #changed: (isGivenBack: boolean) => void
-  readonly #grants = new Map<string, Grant[]>()
+  /** Granted by Redis, and taken by no attempt yet. */
+  readonly #grants = new Map<string, Unit[]>()
   readonly #unreported = new Set<Unit>()
   #ids = 0
-  #counts = { accepted: 0, refused: 0 }
+  #accepted = 0
+  #refused = 0
   /** When Redis must know something that it does not. */
   reportAt: number = Infinity
 
@@ -71,17 +61,17 @@ export class Units {
 
   /** Adds units that Redis has granted. */
   grant({ claim: { key }, series }: CountedClaim, cost: number, id: string, dueAt: readonly number[]): void {
-    const added = dueAt.map((at, index) => {
-      return { unit: { id: `${id}.${index + 1}`, series, cost, before: cost }, dueAt: at }
-    })
-    this.#grants.set(key, [...(this.#grants.get(key) ?? []), ...added])
+    const grants = this.#grants.get(key) ?? []
+    for (const [index, at] of dueAt.entries())
+      grants.push({ id: `${id}.${index + 1}`, series, cost, before: cost, dueAt: at })
+    this.#grants.set(key, grants)
   }
 
   /** Returns how many units calls may still take, and when the first of them is due. */
   inHand(key: string): { readonly count: number; readonly dueAt: number } {
     const grants = this.#grants.get(key) ?? []
     const tooOld = this.#runtime.now() - useWithin
-    while ((grants[0]?.dueAt ?? Infinity) < tooOld) this.#settle((grants.shift() as Grant).unit, 0)
+    while ((grants[0]?.dueAt ?? Infinity) < tooOld) this.#settle(grants.shift() as Unit, 0)
     return { count: grants.length, dueAt: grants[0]?.dueAt ?? Infinity }
   }
 
@@ -92,7 +82,7 @@ export class Units {
 
   /** Gives back the units that no call takes any more. */
   drop(key: string): void {
-    for (const { unit } of this.#grants.get(key) ?? []) this.#settle(unit, 0)
+    for (const unit of this.#grants.get(key) ?? []) this.#settle(unit, 0)
     this.#grants.delete(key)
   }
 
@@ -102,8 +92,7 @@ export class Units {
 
   /** Sends an attempt with a granted unit. */
   take({ claim: { key }, patience }: CountedClaim): Permit {
-    const { unit } = this.#grants.get(key)?.shift() as Grant
-    return this.#permit(unit, patience)
+    return this.#permit(this.#grants.get(key)?.shift() as Unit, patience)
   }
 
   /** Sends an attempt by this process's own decision, which Redis does not count yet. @param share what is used up with it. */
@@ -113,19 +102,20 @@ export class Units {
   }
 
   /** Returns what Redis should know now; `known` notes that it does. */
-  report(): Report {
+  report() {
     const now = this.#runtime.now()
-    const counts = this.#counts
+    const [accepted, refused] = [this.#accepted, this.#refused]
     const units = [...this.#unreported].filter(({ isOver, tellAt = Infinity }) => isOver || tellAt <= now)
     const over = units.filter(({ isOver }) => isOver)
     this.reportAt = Infinity
     for (const { tellAt = Infinity } of this.#unreported) if (tellAt > now) this.reportBy(tellAt)
     return {
-      ...counts,
+      accepted,
+      refused,
       units: units.flatMap((unit) => reportsOf(unit, now)),
       known: (): void => {
-        const { accepted, refused } = this.#counts
-        this.#counts = { accepted: accepted - counts.accepted, refused: refused - counts.refused }
+        this.#accepted -= accepted
+        this.#refused -= refused
         for (const unit of units) delete unit.tellAt
         for (const unit of over) this.#unreported.delete(unit)
       },
@@ -159,18 +149,18 @@ export class Units {
         share?.answered(response)
         if (!request.isOpen) return
         arrivals.answered(request, response.isRefused)
-        const { accepted, refused } = this.#counts
-        this.#counts = response.isRefused
-          ? { accepted, refused: refused + 1 }
-          : { accepted: accepted + 1, refused }
+        if (response.isRefused) this.#refused += 1
+        else this.#accepted += 1
         this.#settle(unit, response.cost, patience.answered)
         this.#changed(response.cost < cost)
       },
       ended: () => {
         share?.ended()
-        if (!request.isOpen) return arrivals.freed()
-        arrivals.dropped(request)
-        this.#settle(unit, cost, patience.answered)
+        if (!request.isOpen) arrivals.freed()
+        else {
+          arrivals.dropped(request)
+          this.#settle(unit, cost, patience.answered)
+        }
         this.#changed(false)
       },
       cancel: () => {
