@@ -58,8 +58,33 @@ export interface Keeping {
 
 export const keepsNothing: Keeping = { longest: 0, lifetime: 0, short: 0, width: 0, keep: 0 }
 
-/** What a process asks for. */
-export type WantedUnits = ReturnType<CountedClaim['wanted']>
+/** Units that calls wait for; times in milliseconds. */
+export interface WantedUnits {
+  /** For how long a unit counts; and when all of them come free together, unless the limit slides. */
+  readonly limits: readonly { series: number; quota: number; span: number; ends: number | undefined }[]
+  /** What the units belong to, each once, and where of these the process waits. */
+  readonly series: readonly number[]
+  readonly queue: number
+  readonly cost: number
+  /** How many attempts could be sent, 0 if none waits any more; and how many the limits allow in all. */
+  readonly wanted: number
+  readonly share: number
+  readonly interval: number
+  readonly bound: number
+  /** How far ahead units are granted, how much before that the process asks, and how soon again at the earliest. */
+  readonly ahead: number
+  readonly lead: number
+  readonly shortest: number
+  /** How far the process is from Redis, and by how much it may come later than it should. */
+  readonly distance: number
+  readonly late: number
+  /** By how much earlier than `bound` requests arrive, and by how much a round takes longer than a span. */
+  readonly early: number
+  readonly lag: number
+  /** For how long units gather, and how many of them are sent at once; 0 if each is sent as soon as it is free. */
+  readonly gather: number
+  readonly batch: number
+}
 
 /** How Redis counts what attempts of one kind take; times in milliseconds. */
 export class CountedClaim {
@@ -117,7 +142,7 @@ export class CountedClaim {
     wanted: number,
     number: (series: string) => number,
     { now, roundTrip, lag, arrivesWithin }: Reached,
-  ) {
+  ): WantedUnits {
     const { limits, interval } = this.claim
     const quota = Math.min(...limits.map((limit) => limit.quota))
     const cost = Math.min(this.claim.cost, quota)
@@ -130,30 +155,23 @@ export class CountedClaim {
       limits: limits.map((limit) => ({
         series: number(limit.series),
         quota: limit.quota,
-        // for how long a unit counts; and when all of them come free together, unless the limit slides
         span: isSliding(limit) ? spanOf(limit) : now - limit.since,
         ends: isSliding(limit) ? undefined : Math.max(1, limit.until - now),
       })),
       series: this.series.map(number),
-      // the series in which the process waits
       queue: number(this.series[0] as string),
       cost,
-      // how many attempts could be sent, 0 if none waits any more; and how many the limits allow in all
       wanted,
       share: Math.floor(quota / cost),
       interval,
       bound: this.#bound,
-      // how far ahead units are granted, how much before that the process asks, and how soon again at the earliest
       ahead,
       lead: 0.8 * ahead,
       shortest: ahead / 4,
-      // how far the process is from Redis, and by how much it may come later than it should
       distance: roundTrip,
       late: lateness + Math.min(roundTrip, this.shortestSpan * aheadOfSpan),
-      // by how much earlier than `bound` requests arrive, and by how much a round takes longer than a span
       early: this.#bound - lag,
       lag,
-      // for how long units gather, and how many of them are sent at once; 0 if each is sent as soon as it is free
       gather: this.#isBatched ? Math.min(arrivesWithin, this.shortestSpan * gatherOfSpan) : 0,
       batch: Math.ceil(quota * batchOfQuota),
     }

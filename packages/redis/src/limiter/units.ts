@@ -1,6 +1,6 @@
 import { Arrivals, type Permit, type RoundTripMemory, type SentRequest } from '@tokenlane/core/fleet'
 import type { CountedClaim } from './counted-claim.ts'
-import type { UnitReport } from './exchange.ts'
+import type { Request, UnitReport } from './exchange.ts'
 import type { Runtime } from './runtime.ts'
 
 /** The units of one attempt, in Redis. */
@@ -17,6 +17,12 @@ interface Unit {
   tellAt?: number
   /** Whether nothing more will be known of it. */
   isOver?: boolean
+}
+
+/** What Redis should know. */
+interface Report extends Pick<Request, 'accepted' | 'refused'> {
+  readonly units: readonly UnitReport<string>[]
+  readonly known: () => void
 }
 
 /** How long a unit may be used after it was due, in milliseconds. */
@@ -102,7 +108,7 @@ export class Units {
   }
 
   /** Returns what Redis should know now; `known` notes that it does. */
-  report() {
+  report(): Report {
     const now = this.#runtime.now()
     const [accepted, refused] = [this.#accepted, this.#refused]
     const units = [...this.#unreported].filter(({ isOver, tellAt = Infinity }) => isOver || tellAt <= now)
