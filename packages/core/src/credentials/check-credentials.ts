@@ -48,6 +48,16 @@ function checkProvider(
   }
 }
 
+/** Returns the names of variables, or the path, that a provider reads, if it says so. */
+export function placeOf(provider: CalledProvider | undefined, kinds: CredentialsKinds): string | undefined {
+  try {
+    return provider?.readsFrom?.(kinds[0].method, kinds)
+  } catch {
+    // it is asked for a message, and that must come
+    return undefined
+  }
+}
+
 function checkClient(value: unknown, path: string, kinds: CredentialsKinds): ClientCredentials {
   mustBeObject(value, path, clientWith(kinds))
   const read = readClient(value, kinds)

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { acceptOnly, fakeService, secretsOf } from '../../test/fake-issuer.ts'
+import { acceptOnly, fakeService, refusal, secretsOf } from '../../test/fake-issuer.ts'
 import { inspectionOf } from '../adapter.ts'
 import { createTokenManager, oauthIssuer } from '../index.ts'
 import { envCredentials } from './env-credentials.ts'
@@ -20,6 +20,18 @@ test('all variables that are missing are named at once, with the option that rea
   vi.stubEnv('SHOP_CLIENT_ID', 'client-1')
   expect(create).toThrow('Missing environment variable: SHOP_CLIENT_SECRET (read by')
 })
+
+test.each(['SHOP_', 'shop', 'shop_', 'SHOP_CLIENT_ID', 'SHOP_CLIENT_SECRET'])(
+  'the prefix %s, where the variables begin with SHOP, is told the right one',
+  (prefix) => {
+    const create = (): unknown => fakeService({ credentials: envCredentials(prefix) })
+    expect(create).not.toThrow('did you mean')
+    vi.stubEnv('SHOP_CLIENT_ID', 'client-1')
+    expect(create).toThrow(
+      `Missing environment variables: ${prefix}_CLIENT_ID, ${prefix}_CLIENT_SECRET (did you mean \`envCredentials('SHOP')\`?) (read by`,
+    )
+  },
+)
 
 test('a prefix that is empty is named, and no variable of that name', () => {
   expect(() => fakeService({ credentials: envCredentials('') })).toThrow(
@@ -53,6 +65,29 @@ test('variables are read anew before each token request', async () => {
   await vi.advanceTimersByTimeAsync(3_600_000)
   await tokens.getToken('general')
   expect(secretsOf(issuer)).toEqual(['secret-1', 'secret-2', 'secret-3'])
+})
+
+test('a refusal names the variables, and what looks wrong about what is in them', async () => {
+  vi.stubEnv('SHOP_CLIENT_ID', 'client-1')
+  vi.stubEnv('SHOP_CLIENT_SECRET', '"secret-1"')
+  const { tokens, issuer } = fakeService({ credentials: envCredentials('SHOP') })
+  issuer.respondWith(() => refusal())
+  await expect(tokens.getToken('general')).rejects.toThrow(
+    'check the client id and secret in SHOP_CLIENT_ID, SHOP_CLIENT_SECRET (`issuers.general.credentials`): `clientSecret` is in quotes (see',
+  )
+})
+
+test('a refusal names no variables where the provider cannot say which', async () => {
+  const credentials = Object.assign(() => ({ clientId: 'your-id', clientSecret: 'a b' }), {
+    readsFrom() {
+      throw new Error('secret')
+    },
+  })
+  const { tokens, issuer } = fakeService({ credentials })
+  issuer.respondWith(() => refusal())
+  await expect(tokens.getToken('general')).rejects.toThrow(
+    'check the client id and secret in `issuers.general.credentials`: `clientId` looks like a placeholder, and `clientSecret` has white space in it (see',
+  )
 })
 
 const pem = (label: string): string => `-----BEGIN ${label}-----\nYQ==\n-----END ${label}-----`

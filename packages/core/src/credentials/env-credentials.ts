@@ -47,8 +47,15 @@ export function envCredentials(prefix: string): CredentialsProvider {
       const others = found.faults
         .filter(({ given }) => given !== 'missing')
         .map((fault) => `The environment variable ${nameOf(fault.field)} ${textFault(fault)}`)
-      throw unreadable([...(missing.length > 0 ? [list] : []), ...others].join('; '))
+      throw unreadable([...(missing.length > 0 ? [list + meantPrefix(prefix)] : []), ...others].join('; '))
     },
     (kinds) => neededFields(read, kinds).map(nameOf).join(', '),
   )
+}
+
+/** Returns a hint at the prefix that was meant, if variables with it are set: it has no `_` at its end, and capitals. */
+function meantPrefix(prefix: string): string {
+  const meant = prefix.replace(/(?:_CLIENT_(?:ID|SECRET))?_*$/i, '').toUpperCase()
+  const isSet = meant !== prefix && globalThis.process?.env[`${meant}_CLIENT_ID`] !== undefined
+  return isSet ? ` (did you mean \`envCredentials('${printable(meant)}')\`?)` : ''
 }

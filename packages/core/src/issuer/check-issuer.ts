@@ -14,7 +14,7 @@ import {
   text,
 } from '../options/reader.ts'
 import { type CheckedPolicy, checkRatePolicy } from '../limits/rate-policy.ts'
-import { type CheckedCredentials, checkCredentials } from '../credentials/check-credentials.ts'
+import { type CheckedCredentials, checkCredentials, placeOf } from '../credentials/check-credentials.ts'
 import type { ClientAuthenticationMethod } from '../credentials/credentials.ts'
 import { isText } from '../foreign-text.ts'
 import type { IssuerOptions } from './issuer-options.ts'
@@ -75,6 +75,7 @@ export function checkIssuer(
     isDiscovered: urlOption === 'issuer',
     option: pathOf(path, urlOption),
     credentialsOption: pathOf(path, 'credentials'),
+    credentialsPlace: () => placeOf(read.credentials.provider, proofs),
     parameters: [...scope, ...read.parameters],
   }
 }

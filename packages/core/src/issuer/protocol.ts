@@ -24,6 +24,8 @@ export interface TokenEndpoint {
   /** The path of the option that names the URL. */
   readonly option: string
   readonly credentialsOption: string
+  /** Returns the names of variables, or the path, that the credentials are read from, if that is known. */
+  readonly credentialsPlace?: () => string | undefined
   /** Of an issuer of the service, which only these paths show. */
   readonly tokenPath: string | undefined
   readonly protocol: IssuerProtocol

@@ -1,4 +1,5 @@
 import type { ClientCredentials } from '../credentials/credentials.ts'
+import { oddTextIn } from '../credentials/odd-text.ts'
 import { aboutRequest } from '../credentials/refused-client.ts'
 import type { TokenlaneError } from '../errors.ts'
 import { isText, printable } from '../foreign-text.ts'
@@ -103,7 +104,7 @@ function refusal(
     oauthError === undefined
       ? `status ${status}, no OAuth error (${contentOf(response)}${quoted})`
       : `${oauthError} (status ${status}${quoted})`
-  const check = `: check the client id and ${proof.proof} in \`${printable(endpoint.credentialsOption)}\``
+  const check = `: check the client id and ${proof.proof} in ${credentialsIn(endpoint)}${oddTextIn(client)}`
   const isAboutClient =
     oauthError === 'invalid_client' ||
     (status === 401 ? !aboutRequest.has(oauthError ?? '') : status === 403 && oauthError === undefined)
@@ -112,6 +113,13 @@ function refusal(
   const grant = isAboutGrant ? '; is this client allowed to use the client credentials grant?' : ''
   const details = { status, oauthError, definite: true }
   return failure(request, 'TOKEN_REQUEST_REFUSED', `refused: ${what}${hint}${grant}`, details)
+}
+
+/** Returns where the credentials are: what they are read from is what an operator can look at. */
+function credentialsIn({ credentialsOption, credentialsPlace }: TokenRequest['endpoint']): string {
+  const option = `\`${printable(credentialsOption)}\``
+  const place = credentialsPlace?.()
+  return place ? `${printable(place)} (${option})` : option
 }
 
 function contentOf({ body, type }: IssuerResponse): string {

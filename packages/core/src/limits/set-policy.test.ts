@@ -81,7 +81,9 @@ test('a policy is checked when it is set as at start, and an API without one get
   expect(set('https://api.example.com/', { limits: [], rpm: 3 })).toThrow('`ratePolicy.rpm`')
   expect(set('https://api.example.org/', { limits: [] })).toThrow('`baseUrl`')
   const { tokens: others } = fakeService()
-  expect(() => others.setRatePolicy('https://api.example.com/', { limits: [] })).toThrow('`ratePolicy`')
+  expect(() => others.setRatePolicy('https://api.example.com/', { limits: [] })).toThrow(
+    'Cannot set rate policy: `ratePolicy` is missing on https://api.example.com/, so none can be set later; allowed: one from the start, even `{ limits: [] }`',
+  )
 })
 
 const perSecond = { quota: 10, window: 1_000 }

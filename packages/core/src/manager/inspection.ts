@@ -65,15 +65,14 @@ export function configurationOf(tokens: unknown): ManagerConfiguration | undefin
   const { issuers, apis, fetch, store, limiter } = manager.options
   return {
     issuers: Array.from(issuers, ([name, issuer]) => {
-      const { url, isDiscovered, option, clientAuthentication, credentials, renewBefore } = issuer
-      const place = credentials.provider?.readsFrom?.(clientAuthentication, issuer.proofs)
+      const { url, isDiscovered, option, clientAuthentication, renewBefore } = issuer
       return {
         name,
         url: url.origin + url.pathname,
         discovered: isDiscovered,
         option,
         clientAuthentication,
-        credentials: place || issuer.credentialsOption,
+        credentials: issuer.credentialsPlace?.() || issuer.credentialsOption,
         renewBefore,
       }
     }),

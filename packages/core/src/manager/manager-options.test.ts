@@ -63,6 +63,11 @@ test.each([
   ['quota', 'ratePolicy.limits[0].quota'],
   ['max', 'ratePolicy.limits[0].quota'],
   ['retries', 'resend'],
+  ['maxWait', 'ratePolicy.maxWait'],
+  ['clientId', 'issuers.<name>.credentials.clientId'],
+  ['tokenUrl', 'issuers.<name>.tokenEndpoint'],
+  ['scope', 'issuers.<name>.scope'],
+  ['logger', 'observe'],
 ])('an option called %s is named, with the one that was meant and no list', (name, meant) => {
   const api = { baseUrl: 'https://api.example.com/', issuer: 'general', [name]: 1 }
   expect(errorOf({ issuers: { general }, apis: [api] }).message).toContain(
@@ -78,6 +83,9 @@ test.each([
   ['secretIssuedAt', 'credentials.secretIssuedAt'],
   ['audience', 'parameters.audience'],
   ['timeout', 'requestTimeout'],
+  ['baseURL', 'apis[0].baseUrl'],
+  ['retry', 'apis[0].resend'],
+  ['cache', 'store'],
 ])('an option of an issuer called %s is named, with the one that was meant', (name, meant) => {
   expect(errorOf({ issuers: { general: { ...general, [name]: 1 } }, apis: [] }).message).toContain(
     `\`issuers.general.${name}\` is not an option (did you mean \`${meant}\`?)`,

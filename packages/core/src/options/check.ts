@@ -1,6 +1,6 @@
 import { errorForAll, isTokenlaneError, reasonOf, TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
-import { meantBy } from './meant.ts'
+import { meantBy, meantElsewhere } from './meant.ts'
 
 /** Throws an error that names the option, what was given, and what is allowed; `refusingTo` adds for what. */
 export function refuse(path: string, given: string, allowed: string): never {
@@ -93,9 +93,11 @@ export function unknownOptions(
 ): [name: string, Refusal][] {
   const unknown = Object.keys(value).filter((key) => !names.includes(key) && own(value, key) !== undefined)
   return unknown.map((key) => {
-    const meant = meantBy(key, others)
-    const isName = meant !== undefined || /^(?!.{31})[a-z]{1,20}(?:[A-Z][a-z]*){0,3}$/.test(key)
+    const here = meantBy(key, others)
+    const elsewhere = meantElsewhere(key)
+    const isName = (here ?? elsewhere) !== undefined || /^(?!.{31})[a-z]{1,20}(?:[A-Z][a-z]*){0,3}$/.test(key)
     const refusal: Refusal = (_, path) => {
+      const meant = here ?? (/^(?:issuers\.|apis\[)/.test(path) ? elsewhere : undefined)
       if (meant === undefined) refuse(path, 'not an option', names.join(', '))
       const what = `\`${printable(path)}\` is not an option (did you mean \`${meant}\`?)`
       throw new TokenlaneError('INVALID_OPTIONS', what)

@@ -25,6 +25,7 @@ const names: Readonly<Record<string, string>> = {
   'issuers.<name>.credentials.privateKey': 'key',
   'issuers.<name>.credentials.secretIssuedAt': 'issuedAt secretCreatedAt',
   'issuers.<name>.maxWait': '',
+  'apis[0].ratePolicy.maxWait': '',
   'issuers.<name>.parameters.audience': 'aud',
   'issuers.<name>.parameters.resource': '',
   'issuers.<name>.renewBefore': 'refreshBefore leeway expiryBuffer',
@@ -38,14 +39,23 @@ const names: Readonly<Record<string, string>> = {
 /** Returns the path of the option that an unknown one probably meant, from a place with these options; else nothing. */
 export function meantBy(unknown: string, allowed: readonly string[]): string | undefined {
   if (unknown.length > 40) return undefined
-  const folded = fold(unknown)
-  const isMeant = ([path, others]: [string, string]): boolean =>
-    [lastOf(path), ...others.split(' ')].some((name) => fold(name) === folded)
-  for (const [path] of Object.entries(names).filter(isMeant)) {
+  for (const path of pathsOf(unknown)) {
     const found = pathFrom(path, allowed)
     if (found !== undefined) return found
   }
   return nearestOf(unknown, allowed)
+}
+
+/** Returns the whole path of the option that an unknown one of an issuer or API probably meant, of whatever has it. */
+export function meantElsewhere(unknown: string): string | undefined {
+  return pathsOf(unknown)[0]
+}
+
+function pathsOf(unknown: string): readonly string[] {
+  const folded = fold(unknown)
+  return Object.entries(names)
+    .filter(([path, others]) => [lastOf(path), ...others.split(' ')].some((name) => fold(name) === folded))
+    .map(([path]) => path)
 }
 
 /** Returns the part of a path that begins with one of the allowed options. */

@@ -16,6 +16,12 @@ export interface ProtectedApiOptions extends Omit<CallContext, 'queue'> {
   readonly budgetOf: BudgetFactory
 }
 
+/** Refuses a policy for an API that has had none: its calls do not pass a queue. */
+export function refuseLatePolicy(api: string): never {
+  const missing = `missing on ${api}, so none can be set later`
+  return refuse('ratePolicy', missing, 'one from the start, even `{ limits: [] }`')
+}
+
 /** One API of a manager: what its calls share, and what can be asked of it and set. */
 export class ProtectedApi implements Api {
   readonly baseUrl: string
@@ -68,8 +74,7 @@ export class ProtectedApi implements Api {
   /** @throws TokenlaneError `INVALID_OPTIONS` if there is no rate policy to change. */
   setRatePolicy(policy: CheckedPolicy): void {
     const { queue } = this.#context
-    const allowed = 'one set at creation, even { limits: [] }'
-    if (queue === undefined) refuse('ratePolicy', 'not set', allowed)
+    if (queue === undefined) refuseLatePolicy(this.baseUrl)
     queue.setPolicy(policy)
   }
 

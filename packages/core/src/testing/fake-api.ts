@@ -5,8 +5,7 @@ import type { FakeIssuer } from './fake-issuer.ts'
 import { checkRatePolicy, type CheckedPolicy } from '../limits/rate-policy.ts'
 import { Budget } from '../limits/budget.ts'
 import type { LimitedApi, RateLimiter } from '../limits/rate-limiter.ts'
-import { refuse } from '../options/check.ts'
-import { ProtectedApi, type ProtectedApiOptions } from '../send/protected-api.ts'
+import { ProtectedApi, type ProtectedApiOptions, refuseLatePolicy } from '../send/protected-api.ts'
 import { refusesToken } from '../send/bearer-challenge.ts'
 import { Rejections } from '../send/rejections.ts'
 
@@ -90,7 +89,7 @@ export class FakeApi extends ProtectedApi {
   }
 
   override setRatePolicy(policy: CheckedPolicy): void {
-    if (!this.#isLimited) refuse('ratePolicy', 'not set', 'one set at creation, even { limits: [] }')
+    if (!this.#isLimited) refuseLatePolicy(this.baseUrl)
     super.setRatePolicy({ ...policy, ...withoutPauses })
   }
 
