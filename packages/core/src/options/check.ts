@@ -94,10 +94,9 @@ export function unknownOptions(
   const unknown = Object.keys(value).filter((key) => !names.includes(key) && own(value, key) !== undefined)
   return unknown.map((key) => {
     const here = meantBy(key, others)
-    const elsewhere = meantElsewhere(key)
-    const isName = (here ?? elsewhere) !== undefined || /^(?!.{31})[a-z]{1,20}(?:[A-Z][a-z]*){0,3}$/.test(key)
+    const isName = here !== undefined || /^(?!.{31})[a-z]{1,20}(?:[A-Z][a-z]*){0,3}$/.test(key)
     const refusal: Refusal = (_, path) => {
-      const meant = here ?? (/^(?:issuers\.|apis\[)/.test(path) ? elsewhere : undefined)
+      const meant = here ?? meantElsewhere(key, path)
       if (meant === undefined) refuse(path, 'not an option', names.join(', '))
       const what = `\`${printable(path)}\` is not an option (did you mean \`${meant}\`?)`
       throw new TokenlaneError('INVALID_OPTIONS', what)

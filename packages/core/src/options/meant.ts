@@ -46,9 +46,13 @@ export function meantBy(unknown: string, allowed: readonly string[]): string | u
   return nearestOf(unknown, allowed)
 }
 
-/** Returns the whole path of the option that an unknown one of an issuer or API probably meant, of whatever has it. */
-export function meantElsewhere(unknown: string): string | undefined {
-  return pathsOf(unknown)[0]
+/**
+ * Returns the path of the option that an unknown one at `place`, of an issuer or an API, probably meant if it is not one of
+ * these; else nothing.
+ */
+export function meantElsewhere(unknown: string, place: string): string | undefined {
+  const [folder] = /^(?:issuers\.|apis\[)/.exec(place) ?? []
+  return folder === undefined ? undefined : pathsOf(unknown).find((path) => !path.startsWith(folder))
 }
 
 function pathsOf(unknown: string): readonly string[] {
