@@ -1,10 +1,8 @@
 /** The exit statuses of the command. They are stable across releases. */
 export const exitStatus = {
-  /** Nothing is wrong. */
   fine: 0,
   /** There are errors or warnings, or a token or a call failed. */
   findings: 1,
-  /** The arguments are wrong. */
   usage: 2,
   /** The command found no application or could not load it, or the judged program made no calls. */
   couldNotLook: 3,

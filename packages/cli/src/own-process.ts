@@ -102,7 +102,6 @@ function readEnvFile(file: string): { variables: NodeJS.Dict<string>; facts: Env
 /** A variable whose value has a # in it, which begins a comment where there are no quotes. */
 const cutValue = /^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*=[ \t]*[^\s'"`#][^\n#]*(?<=\S)#/gm
 
-/** Returns the variables in a file, and which of them are cut. */
 function variablesIn(file: string): { variables: NodeJS.Dict<string>; cut: string[] } {
   try {
     const text = readFileSync(file, 'utf8')

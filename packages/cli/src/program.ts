@@ -136,7 +136,6 @@ export function createProgram(end: (status: number) => void): Command {
   return program
 }
 
-/** Adds the options that say where the application is. */
 function application(command: Command): Command {
   const names: Readonly<Record<Exclude<keyof Source, 'cache'>, string>> = {
     module: '--module <path>',

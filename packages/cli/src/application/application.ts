@@ -3,10 +3,8 @@ import type { configurationOf, Inspection } from '@tokenlane/core/adapter'
 
 import type { Connections } from './connections.ts'
 
-/** How its manager is configured. */
 export type ManagerConfiguration = NonNullable<ReturnType<typeof configurationOf>>
 
-/** The application that the command looks at. */
 export interface Application {
   /** Where its token manager comes from: the path of a module, or `environment variables`. */
   readonly from: string
@@ -19,7 +17,6 @@ export interface Application {
   readonly tokens: TokenManager
   readonly configuration: ManagerConfiguration
   readonly inspection: Inspection
-  /** Everything that its module exports. */
   readonly exports: Readonly<Record<string, unknown>>
   /** Returns the connections that this process has opened since the module began to load. */
   readonly connections: () => readonly Connections[]
@@ -40,9 +37,7 @@ interface RedisFailure {
   readonly message: string
 }
 
-/** Where the command finds the application. */
 export interface Source {
-  /** Path of the module that exports `tokens`. */
   readonly module?: string | undefined
   /** How long the module may take to load, in seconds. */
   readonly loadTimeout?: number

@@ -1,19 +1,16 @@
 import { Socket } from 'node:net'
 
-/** The connections that were opened to one place. */
 export interface Connections {
   /** Host and port, or the path of a local socket. */
   readonly place: string
   /** The package that opened them, such as `@redis/client`; `undefined` if Node did, as for `fetch`. */
   readonly by: string | undefined
-  /** How many were opened. */
   readonly count: number
   /**
    * `open` if the server uses one of them, else what became of the last one: `connecting`, `no response` (the server
    * accepted it and sent nothing), `closed`, or why it failed, such as `ECONNREFUSED` or the `WRONGPASS` of Redis.
    */
   readonly outcome: string
-  /** The last error of one of them. */
   readonly error?: unknown
 }
 
@@ -118,7 +115,6 @@ function packageIn(stack = ''): string | undefined {
   return line && /.*node_modules[/\\]((?:@[^/\\]+[/\\])?[^/\\]+)/.exec(line)?.[1]?.replace('\\', '/')
 }
 
-/** Returns whether a client of Redis or Valkey opened the connections. */
 export function isOfRedis({ by = '' }: Connections): boolean {
   return /redis|valkey/.test(by)
 }

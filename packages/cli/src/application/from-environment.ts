@@ -62,7 +62,6 @@ export function missingApis(source: Source): readonly string[] {
   return missingOf(groupsOf(source).map(({ apiUrl }) => apiUrl))
 }
 
-/** Returns what core says of its own variables. */
 export function missingText(names: readonly string[]): string {
   return `Missing environment variable${names.length > 1 ? 's' : ''}: ${names.join(', ')}`
 }
@@ -74,7 +73,6 @@ interface Given {
   readonly value: string | undefined
 }
 
-/** An issuer and its API. */
 interface Group {
   readonly issuer: 'general' | 'weblink'
   readonly authUrl: Given
@@ -82,7 +80,6 @@ interface Group {
   readonly credentials: readonly Given[]
 }
 
-/** Returns the groups of which anything is set. */
 function groupsOf(source: Source): Group[] {
   return allGroups(source).filter((group) => variablesOf(group).some(({ value }) => value !== undefined))
 }

@@ -55,7 +55,6 @@ export function signersOf({ assertionFiles = [] }: TokenFacts): string {
 const trust =
   "Configure the issuer to trust the assertion's signer (`iss` and its keys) for this subject (`sub`) and client."
 
-/** Returns what to do about a refused assertion. */
 export function refusedFix({ assertionFiles = [] }: TokenFacts): string {
   const inside = assertionFiles.find(({ issuer }) => /\.svc(?:\.|$)/.test(URL.parse(issuer)?.hostname ?? ''))
   return inside === undefined

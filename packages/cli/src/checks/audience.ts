@@ -39,7 +39,6 @@ export const checkAudiences: Check = row({
       : `Request tokens for ${resource}: set \`parameters: { resource: '${resource}' }\` on the issuer (RFC 8707), or the scope or \`audience\` by which it knows this API.`,
 })
 
-/** Returns whether the tokens of an API's issuer are for another audience than the API. */
 export function isForAnother(baseUrl: string, { configuration, tokens, resources }: Facts): boolean {
   const resource = resources.find(({ api }) => api === baseUrl)?.resource
   const issuer = configuration.apis.find((api) => api.baseUrl === baseUrl)?.issuer

@@ -5,7 +5,6 @@ import type { Facts } from '../facts/facts.ts'
 import { isForAnother } from './audience.ts'
 import { ownCertificate } from './client-certificate.ts'
 
-/** The call that the doctor made, and what is known about it. */
 interface Case extends CallFacts {
   /** Every `baseUrl`, and those on the origin of the call. */
   readonly all: readonly string[]

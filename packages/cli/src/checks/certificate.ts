@@ -9,7 +9,6 @@ const day = 86_400_000
 /** A certificate with less time left than this is reported, in milliseconds. */
 const soon = 14 * day
 
-/** A server whose certificate was seen. */
 type Shown = ServerFacts & { readonly certificate: CertificateFacts }
 
 function shownIn({ servers }: Facts): Shown[] {
@@ -154,7 +153,6 @@ export const checkPrivateAuthorities: Check = row({
   fix: 'Nothing, if you know this CA.',
 })
 
-/** Returns whether a code says that an authority is not known. */
 export function isUnknownAuthority(code: string | undefined): boolean {
   return /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_UNTRUSTED)/.test(code ?? '')
 }

@@ -30,7 +30,6 @@ export function expiredText({ certificateUntil: until }: TokenFacts, now: Date):
   return `The client certificate expired on ${until.toISOString().slice(0, 10)}.`
 }
 
-/** Returns what to do about a certificate that expires. */
 export function renewal(readFrom: string): string {
   return `Renew it: replace ${placeOf('certificate', readFrom)} and ${placeOf('privateKey', readFrom)}.`
 }

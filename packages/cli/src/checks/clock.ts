@@ -5,7 +5,6 @@ import type { ServerFacts } from '../facts/server.ts'
 /** How far the clock of a server may differ from this machine's, in milliseconds. */
 const tolerance = 60_000
 
-/** A clock that was compared with this machine's. */
 interface Clock {
   readonly of: string
   /** How far this machine's clock is ahead of it, in milliseconds. */

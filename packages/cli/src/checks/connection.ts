@@ -4,7 +4,6 @@ import type { EnvironmentProxy, Reach, ServerFacts } from '../facts/server.ts'
 import { isCertificateRefused, methodOf, ownCertificate } from './client-certificate.ts'
 import { groupsBy } from './groups.ts'
 
-/** Servers that fail in the same way. */
 interface Fault extends ServerFacts {
   readonly code: string
   readonly origins: string

@@ -93,7 +93,6 @@ interface Row<Case> {
   readonly id: FindingId | ((found: Case) => FindingId)
   /** Whether it is found; always if this is missing. */
   readonly when?: (found: Case) => boolean
-  /** Default: that of the table. */
   readonly severity?: Severity | ((found: Case) => Severity)
   readonly subject?: Text<Case>
   readonly why?: Text<Case>
@@ -101,7 +100,6 @@ interface Row<Case> {
   readonly fix: Text<Case>
 }
 
-/** What may be found on one subject. */
 interface Table<Case> {
   /** Returns what is looked at, once for each finding: servers with one fault make one. */
   readonly cases: (facts: Facts) => readonly Case[]
@@ -112,7 +110,6 @@ interface Table<Case> {
   readonly rows: readonly Row<Case>[]
 }
 
-/** Finds what is wrong by the facts. */
 export type Check = (facts: Facts) => Finding[]
 
 /** How long a text may be that names all servers, in characters. */
@@ -139,12 +136,10 @@ export function table<Case>({ cases, rows, ...all }: Table<Case>): Check {
     })
 }
 
-/** Returns the check of a table with a single row. */
 export function row<Case>({ cases, ...only }: Pick<Table<Case>, 'cases'> & Row<Case>): Check {
   return table({ cases, rows: [only] })
 }
 
-/** Returns the subject of a finding about issuers. */
 export function issuersOf(names: readonly string[]): string {
   return `${names.length > 1 ? 'issuers' : 'issuer'} ${names.join(', ')}`
 }

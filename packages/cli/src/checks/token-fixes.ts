@@ -7,14 +7,11 @@ import { isCertificateRefused, refusedCertificateFix } from './client-certificat
 import { inWords } from './clock.ts'
 import { listed } from './groups.ts'
 
-/** An issuer without a token, and what the configuration says of it. */
 export interface Failed {
   readonly issuer: string
   readonly failure: TokenFailure
-  /** Path of the option that names the URL. */
   readonly option: string
   readonly method: string
-  /** Where the credentials are read. */
   readonly readFrom: string
   readonly url: URL
   readonly token: TokenFacts
@@ -30,7 +27,6 @@ export const certificateStatuses: ReadonlySet<number> = new Set([400, 495, 496])
 /** The first of the issuers with a fault, the options of all, and all. */
 type FixFor = (first: Failed, options: string, group: readonly Failed[]) => string
 
-/** What is wrong where an issuer gave no token. */
 export type TokenFault = Extract<
   FindingId,
   | 'wrong-secret'
@@ -48,7 +44,6 @@ export type TokenFault = Extract<
   | 'token-missing'
 >
 
-/** What to do about it. */
 export const fixes: Readonly<Record<TokenFault, FixFor>> = {
   'wrong-secret': ({ readFrom, failure, option }, _, group) =>
     fileFixes(group) +
@@ -143,7 +138,6 @@ export const odd = {
   },
 }
 
-/** Returns what to do about fields that look wrong; `undefined` if none does. */
 function oddityFix(group: readonly Failed[]): string | undefined {
   const all = group.flatMap(({ readFrom, token: { oddities = [] } }) =>
     oddities.map(({ field, oddity }) => odd[oddity].fix(placeOf(field, readFrom))),

@@ -25,7 +25,6 @@ interface Fault {
   readonly isSeveral: boolean
   /** What their credentials look like, if the issuers refuse them. */
   readonly oddities: readonly string[]
-  /** Paths of their options. */
   readonly options: string
 }
 

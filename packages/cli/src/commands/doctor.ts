@@ -3,7 +3,6 @@ import { reportText } from '../doctor/report.ts'
 import { exitStatus } from '../exit-status.ts'
 import { output, print } from '../print.ts'
 
-/** Runs `tokenlane doctor` and returns the exit status. */
 export async function doctor(options: DoctorOptions & { readonly json?: boolean }): Promise<number> {
   const diagnosis = await diagnose(options)
   print(options.json ? JSON.stringify(diagnosis) : reportText(diagnosis, output))

@@ -19,7 +19,6 @@ import { tell } from '../init/tell.ts'
 import { authorizationServer, type Known, type ServerOptions } from '../init/trusted-server.ts'
 import { print } from '../print.ts'
 
-/** What the person decides before any question. */
 export interface InitOptions extends ServerOptions {
   readonly name?: string
   readonly baseUrl?: string
@@ -27,7 +26,6 @@ export interface InitOptions extends ServerOptions {
   readonly scope?: string
   /** False: token requests name no `resource`. */
   readonly resource?: boolean
-  /** New file for the bootstrap, which is printed otherwise. */
   readonly write?: string
 }
 

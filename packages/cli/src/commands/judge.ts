@@ -15,15 +15,12 @@ export interface JudgeOptions {
   /** Names of scenes; all unless given. */
   readonly scene?: readonly string[]
   readonly json?: true
-  /** File for a JUnit report. */
   readonly junit?: string
-  /** File for a SARIF log. */
   readonly sarif?: string
   readonly seed: number
   readonly authentication: PlayOptions['authentication']
 }
 
-/** Runs `tokenlane judge` and returns the exit status. */
 export async function judge(command: readonly string[], options: JudgeOptions): Promise<number> {
   const { scene: names, json, junit, sarif, seed, authentication } = options
   const chosen = chooseScenes(names)

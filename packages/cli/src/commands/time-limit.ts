@@ -1,4 +1,3 @@
-/** Thrown if a response has not begun in time. */
 export class NoResponse extends Error {}
 
 /** How long the command waits for a response before it tells the user, in milliseconds. */

@@ -5,12 +5,10 @@ import { withManager } from '../application/with-application.ts'
 import { exitStatus, WrongUsage } from '../exit-status.ts'
 import { output, print } from '../print.ts'
 
-/** The forms in which the command prints a token. */
 export const tokenForms = ['token', 'header', 'env', 'json', 'exec-credential', 'git-credential'] as const
 
 export interface TokenOptions extends Source {
   readonly print: (typeof tokenForms)[number]
-  /** Whether the token may appear on a terminal. */
   readonly show?: boolean
 }
 
@@ -44,7 +42,6 @@ export async function token(given: string | undefined, options: TokenOptions): P
   })
 }
 
-/** Returns a token in one of the forms. */
 export function tokenText(
   { value, expiresAt }: Pick<AccessToken, 'value' | 'expiresAt'>,
   issuer: string,

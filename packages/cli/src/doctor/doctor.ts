@@ -28,9 +28,7 @@ export interface Diagnosis {
 }
 
 export interface DoctorOptions extends Source {
-  /** URL of an API, to which the doctor makes one call with a token. */
   readonly url?: string
-  /** A secret with this many days left, or fewer, is reported. */
   readonly secretDays?: number
 }
 

@@ -5,7 +5,6 @@ import type { Facts } from '../facts/facts.ts'
 import type { Reach, ServerFacts } from '../facts/server.ts'
 import type { SharedFacts } from '../facts/shared.ts'
 
-/** One thing that the doctor looked at, or tried to look at. */
 export interface Looked {
   /** What it is, such as `server`, `token`, `call` or `package`. */
   readonly what: string

@@ -3,14 +3,11 @@ import { readFileSync, statSync } from 'node:fs'
 import { textIn } from '../metadata/public-response.ts'
 import { claimsOf } from './claims.ts'
 
-/** A file with an assertion, and what can be read of it without a key. */
 export interface AssertionFile {
   readonly path: string
   /** Whether other users of this machine may read it. */
   readonly isReadableByAll: boolean
-  /** When it was replaced last. */
   readonly replacedAt: Date
-  /** When its assertion expires, if that is known. */
   readonly expiresAt?: Date
   /** Who signed it (`iss`) and for whom (`sub`); empty where it does not say. */
   readonly issuer: string

@@ -3,9 +3,7 @@ import { metadataUrls, readProtectedResource } from '../metadata/protected-resou
 import type { CallFacts } from './call.ts'
 import type { TokenFacts } from './token.ts'
 
-/** An API that says under which name it knows itself. */
 export interface ResourceFacts {
-  /** The `baseUrl` of the API. */
   readonly api: string
   /** `resource` of its metadata (RFC 9728 §2). */
   readonly resource: string

@@ -19,16 +19,13 @@ export function lookForAxios(
   return clients.length === 0 && isInstalled ? 'installed' : undefined
 }
 
-/** An axios client that the application exports. */
 export interface AxiosFacts {
   readonly name: string
-  /** Its `baseURL`, if that is an absolute URL. */
   readonly baseUrl: URL | undefined
   /** Whether tokens were attached to it while the module loaded. */
   readonly hasTokens: boolean
 }
 
-/** Returns the axios clients that the application exports, each under one of its names. */
 export function lookAtAxiosClients(exports: Readonly<Record<string, unknown>>): AxiosFacts[] {
   const names = new Map(Object.entries(exports).map(([name, value]) => [value, name]))
   return Array.from(names).flatMap(([client, name]) => {

@@ -10,7 +10,6 @@ import { createFetch } from '@tokenlane/fetch'
 import { failureCode } from '../failure-code.ts'
 import { challengeOf } from '../metadata/challenge.ts'
 
-/** The outcome of one call with a token. */
 export interface CallFacts {
   /** The URL without its query. */
   readonly url: string
@@ -25,22 +24,17 @@ export interface CallFacts {
   readonly description?: string
   /** The schemes that the header asks for, where `Bearer` is not one of them. */
   readonly otherSchemes?: readonly string[]
-  /** The scope that the header asks for. */
   readonly scope?: string
   /** Where the API says that its metadata is (RFC 9728 §5.1). */
   readonly resourceMetadata?: string
-  /** Whether the response is an HTML page. */
   readonly isHtml?: boolean
   /** The other origin that the response redirects to. */
   readonly redirectedTo?: string
-  /** Names of the rate limit headers in the response. */
   readonly rateHeaders?: readonly string[]
-  /** Whether the API refused the token. */
   readonly isTokenRefused?: boolean
   /** Whether it accepted the next one, though the issuer had just issued the token that it refused. */
   readonly isNextAccepted?: boolean
   readonly error?: TokenlaneError
-  /** Code of the network error that ended the call. */
   readonly failure?: string
 }
 

@@ -25,7 +25,6 @@ export interface Facts {
   readonly servers: readonly ServerFacts[]
   readonly tokens: readonly TokenFacts[]
   readonly call: CallFacts | undefined
-  /** The APIs that publish under which name they know themselves. */
   readonly resources: readonly ResourceFacts[]
   readonly shared: readonly SharedFacts[]
   readonly tls: readonly TlsFacts[]

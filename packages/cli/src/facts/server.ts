@@ -6,7 +6,6 @@ import { connect as connectTls, type PeerCertificate, rootCertificates, type TLS
 
 import { environmentProxy, printable } from '@tokenlane/core/adapter'
 
-/** A proxy that the environment names. */
 export type EnvironmentProxy = NonNullable<ReturnType<typeof environmentProxy>> & {
   /** Set if the variable names no scheme: axios then connects to the proxy by TLS, and Node does not start with it. */
   readonly hasNoScheme?: boolean
@@ -20,9 +19,7 @@ export interface Reach {
   readonly isOpen?: boolean
   /** Status with which a proxy refused to open a tunnel. */
   readonly proxyStatus?: number
-  /** TLS version that was agreed on. */
   readonly protocol?: string
-  /** Why this process does not accept the certificate. */
   readonly certificateFailure?: string
   readonly certificate?: CertificateFacts
   /** How far this machine's clock is ahead of the server's, in milliseconds. */
@@ -48,7 +45,6 @@ export interface CertificateFacts {
   readonly subject: string
   /** Hosts that it is for, by its `subjectAltName`: the only names that count if there are any. */
   readonly hosts?: readonly string[]
-  /** Name of the authority that signed it. */
   readonly authority: string
   readonly from: Date
   readonly until: Date

@@ -78,7 +78,6 @@ async function inTime<T>(act: () => Promise<T>): Promise<T> {
   return Promise.race([act(), late]).finally(() => clearTimeout(timer))
 }
 
-/** Writes an entry, reads it and removes it; rejects if a step fails. */
 async function tryStore(store: NonNullable<Inspection['store']>, step: Step): Promise<void> {
   const name = `doctor-${randomUUID()}`
   const entry = randomUUID()
@@ -91,7 +90,6 @@ async function tryStore(store: NonNullable<Inspection['store']>, step: Step): Pr
   await step('removing an entry', () => store.drop(name, entry))
 }
 
-/** What the doctor takes. */
 const trialClaim: Claim = {
   key: '',
   cost: 1,

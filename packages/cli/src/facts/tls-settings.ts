@@ -2,13 +2,11 @@ import { Agent, globalAgent } from 'node:https'
 
 import { isTokenlaneError, mustKeepFloor } from '@tokenlane/core/adapter'
 
-/** TLS settings that calls of the application may use. */
 export interface TlsFacts {
   /** The place of the settings: `this process`, or a path such as `client.defaults.httpsAgent`. */
   readonly where: string
   /** Why a connection could use TLS below 1.2; `undefined` if it could not. */
   readonly weakness?: string
-  /** Whether connections accept any certificate. */
   readonly isUnverified: boolean
 }
 

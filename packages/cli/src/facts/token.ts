@@ -13,7 +13,6 @@ import { reasonIn } from '../failure-code.ts'
 import { type AssertionFile, lookAtAssertionFile } from './assertion-file.ts'
 import { audiencesOf } from './claims.ts'
 
-/** The outcome of the token request of one issuer. */
 export interface TokenFacts {
   readonly issuer: string
   /** Remaining lifetime of the token, in milliseconds; `undefined` if the token was not obtained. */
@@ -32,7 +31,6 @@ export interface TokenFacts {
   readonly oddities?: Awaited<ReturnType<Inspection['clients']>>[number]['oddities']
   /** When the secret was issued that the issuer accepts, else the first one, if that is known. */
   readonly secretIssuedAt?: Date | undefined
-  /** When the client certificate expires, if that is known. */
   readonly certificateUntil?: Date | undefined
   /** The files of those assertions that can be read. */
   readonly assertionFiles?: readonly AssertionFile[]

@@ -1,6 +1,5 @@
 import type { ClientAuthentication } from '../metadata/authorization-server.ts'
 
-/** What the bootstrap is made of. */
 export interface Setup {
   /** Name of the issuer, in letters, digits and `_`. */
   readonly name: string
@@ -16,7 +15,6 @@ export interface Setup {
   readonly insecureLoopback: boolean
 }
 
-/** The variables that the credentials need, after the prefix. */
 const variables: Readonly<Record<ClientAuthentication, readonly string[]>> = {
   client_secret_basic: ['CLIENT_ID', 'CLIENT_SECRET'],
   client_secret_post: ['CLIENT_ID', 'CLIENT_SECRET'],
@@ -24,7 +22,6 @@ const variables: Readonly<Record<ClientAuthentication, readonly string[]>> = {
   tls_client_auth: ['CLIENT_ID', 'CERTIFICATE', 'PRIVATE_KEY'],
 }
 
-/** Returns the text of `tokens.ts`. */
 export function bootstrapText(setup: Setup): string {
   const { name, issuer, tokenEndpoint, clientAuthentication, scope, resource, baseUrl } = setup
   const lines = [
@@ -51,7 +48,6 @@ ${lines.map((line) => `      ${line}\n`).join('')}    }),
 `
 }
 
-/** Returns the text of `.env`, with empty values. */
 export function environmentText({ name, issuer, tokenEndpoint, clientAuthentication }: Setup): string {
   const names = variables[clientAuthentication].map((field) => `${name.toUpperCase()}_${field}=\n`)
   return `# .env: the client registered at ${oneLine(issuer ?? tokenEndpoint)}\n${names.join('')}`

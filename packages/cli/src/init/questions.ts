@@ -4,7 +4,6 @@ import { printable } from '@tokenlane/core/adapter'
 
 import { CannotLook } from '../exit-status.ts'
 
-/** Asks the person at the terminal. */
 export interface Questions {
   /** Returns whether the answer begins with `y`. An empty one means no. */
   confirm(question: string): Promise<boolean>

@@ -16,7 +16,6 @@ export interface ServerOptions {
   readonly tokenEndpoint?: string
 }
 
-/** What is known of the authorization server: at least where tokens are asked for. */
 export type Known = Pick<AuthorizationServer, 'tokenEndpoint'> & Partial<AuthorizationServer>
 
 export async function authorizationServer(
@@ -46,7 +45,6 @@ export async function authorizationServer(
   return { tokenEndpoint: typedUrl(await questions.ask('Its token endpoint (URL)?', '', isUrl), 'It') }
 }
 
-/** Returns the issuer that the person typed, or confirmed. */
 async function trustedIssuer(
   api: URL,
   named: readonly string[],

@@ -6,16 +6,12 @@ export const callers = 10
 /** How many calls a second each API allows, unless a scene says otherwise: more than the callers make. */
 const callsPerSecond = 500
 
-/** The files that the program reads. */
 export interface ProgramFiles {
-  /** The certificate authority of the sandbox. */
   readonly ca: string
-  /** The newest credentials, JSON. */
   readonly general: string
   readonly weblink: string
 }
 
-/** Returns the variables with which a program takes part in a scene. */
 export function environmentOf(
   { control }: Sandbox,
   { ca, general, weblink }: ProgramFiles,

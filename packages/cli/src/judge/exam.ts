@@ -32,7 +32,6 @@ export async function examine(
   return { ok: grade === 'A', grade, seed: options.seed, scenes: reports }
 }
 
-/** Returns whether the program sent any request. */
 export function hasCalled(reports: readonly SceneReport[]): boolean {
   return reports.some(({ seen }) => seen.calls + seen.tokenRequests > 0)
 }

@@ -60,7 +60,6 @@ const property = (name: string, value: string | number): Attributes => ({ '@name
 
 const seconds = (ms: number): string => (ms / 1_000).toFixed(3)
 
-/** What XML 1.0 cannot write. */
 const unwritable = /(?![\t\n\r])\p{Cc}|[\uFFFE\uFFFF]/gu
 
 function withoutControls<Value>(value: Value): Value {

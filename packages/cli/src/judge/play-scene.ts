@@ -16,7 +16,6 @@ export interface SceneFinding extends Omit<Finding, 'evidence'> {
   readonly evidence: readonly JournalEntry[]
 }
 
-/** What a scene found. */
 export interface SceneReport {
   readonly name: string
   readonly title: string
@@ -25,7 +24,6 @@ export interface SceneReport {
   /** Why the scene is not graded; `undefined` if it is. */
   readonly notGraded?: string
   readonly findings: readonly SceneFinding[]
-  /** How many calls and token requests arrived. */
   readonly seen: { readonly calls: number; readonly tokenRequests: number }
   /** How long it took, in milliseconds. */
   readonly duration: number
@@ -96,7 +94,6 @@ function playSteps({ steps }: Scene, sandbox: Sandbox): void {
   sandbox.control.playScenario({ steps: typeof steps === 'function' ? steps(sandbox) : steps })
 }
 
-/** Plays the scene while the program calls, and judges what arrived. */
 async function watch(
   scene: Scene,
   sandbox: Sandbox,
@@ -220,7 +217,6 @@ function patienceWith({ control }: Sandbox, { ended }: Program) {
     inUse,
     pause,
     until,
-    /** Waits until each API in use has answered `more` calls. */
     answers: async (more: number, patience: number): Promise<boolean> => {
       const from = { general: answered('general'), weblink: answered('weblink') }
       const used = inUse()

@@ -4,13 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { WrongUsage } from '../exit-status.ts'
 
-/** A program that makes calls until it is stopped. */
 export interface Program {
   /** Aborts when the program ends; its reason says in words how it ended. */
   readonly ended: AbortSignal
-  /** Returns the end of what the program wrote. */
   output(): string
-  /** Stops the program and everything that it has started. */
   stop(): Promise<void>
 }
 

@@ -8,7 +8,6 @@ export function isJunit(text: string): boolean {
   return /^\uFEFF?\s*(?:<\?xml[^>]*>\s*)?<testsuites?[\s>/]/.test(text)
 }
 
-/** Whether a text is a SARIF log. */
 export function isSarif(text: string): boolean {
   try {
     const log = JSON.parse(text) as { version?: unknown; runs?: unknown } | null

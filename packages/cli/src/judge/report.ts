@@ -9,7 +9,6 @@ import type { SceneFinding, SceneReport } from './play-scene.ts'
 /** The stream that gets the text. `styleText` adds colours only if it is a terminal that supports them. */
 type Stream = NonNullable<Parameters<typeof styleText>[2]>['stream'] & { readonly columns?: number }
 
-/** Returns an entry of the journal on one line. */
 type EntryLine = (entry: SceneFinding['evidence'][number]) => string
 
 const colours: Readonly<Record<Grade, 'green' | 'yellow' | 'red'>> = {
@@ -71,7 +70,6 @@ export function examText(exam: Exam, entryLine: EntryLine, stream: Stream): stri
 
 const isError = ({ severity }: SceneFinding): boolean => severity === 'error'
 
-/** Returns `1 call` or `2 calls`. */
 function plural(count: number, one: string): string {
   return `${count.toLocaleString('en-US')} ${one}${count === 1 ? '' : 's'}`
 }

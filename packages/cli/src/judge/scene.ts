@@ -3,9 +3,7 @@ import type { Finding, JournalEntry, Realm, Sandbox, SandboxOptions, Scenario } 
 /** What was seen of a program, before the sandbox recovers. */
 export interface Seen {
   readonly sandbox: Sandbox
-  /** What arrived before the scene began. */
   readonly before: readonly JournalEntry[]
-  /** When the scene began. */
   readonly begunAt: Date
   /** The APIs that have answered a call of the program. */
   readonly inUse: readonly Realm[]
@@ -16,14 +14,12 @@ export interface Seen {
 /** What happens to the service while a program calls it: a scenario of the sandbox, and what is asked of the program. */
 export interface Scene {
   readonly name: string
-  /** What happens, in a few words. */
   readonly title: string
   readonly steps: Scenario['steps'] | ((sandbox: Sandbox) => Scenario['steps'])
   /** How long the program is watched from then on, in milliseconds. */
   readonly lasts: number
   /** Whether the steps come before the program starts, and what it does until it is in full swing counts. */
   readonly isFromStart?: true
-  /** How the sandbox is started. */
   readonly sandbox?: SandboxOptions
   /** Variables whose values are others than in every scene. */
   readonly variables?: Readonly<Record<string, string>>
@@ -31,7 +27,6 @@ export interface Scene {
   readonly rotates?: true
   /** Rules that do not count here, because the scene itself breaks them. */
   readonly exempt?: readonly string[]
-  /** Rules that are a warning here. */
   readonly lenient?: readonly string[]
   /** Whether calls can never succeed, so that none is lost. */
   readonly isHopeless?: true

@@ -21,7 +21,6 @@ const readsNoFile = ({ readsFile }: Seen): string | undefined =>
     ? undefined
     : 'the program takes the secret from its environment, which nothing can rotate; one that reads GENERAL_CREDENTIALS_FILE is graded'
 
-/** Every scene, in the order in which they are played. */
 export const scenes: readonly Scene[] = [
   {
     name: 'cold-start',

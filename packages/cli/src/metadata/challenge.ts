@@ -4,7 +4,6 @@ export interface Challenge {
   readonly schemes: readonly string[]
   readonly resourceMetadata?: string
   readonly scope?: string
-  /** Why the token was refused, in the server's words. */
   readonly description?: string
 }
 

@@ -5,13 +5,11 @@ import { request as httpsRequest } from 'node:https'
 import { CannotLook, WrongUsage } from '../exit-status.ts'
 import { failureCode } from '../failure-code.ts'
 
-/** What a server says to anybody, without credentials. */
 export interface PublicResponse {
   readonly status: number
   readonly wwwAuthenticate: string
   /** Where it redirects to. Redirects are not followed. */
   readonly location: string | undefined
-  /** The body as text, if it was asked for. */
   readonly body: string
 }
 
@@ -73,7 +71,6 @@ export function fieldsIn(text: string): Readonly<Record<string, unknown>> | unde
   }
 }
 
-/** Returns a text in metadata; empty if it is something else. */
 export function textIn(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
@@ -107,7 +104,6 @@ export function typedUrl(text: string, what: string): URL {
   return url
 }
 
-/** Returns whether a URL is an `http:` one of this machine. */
 export function isOnThisMachine({ protocol, hostname }: URL): boolean {
   return (
     protocol === 'http:' &&
