@@ -2,12 +2,11 @@
 import { createHook } from 'node:async_hooks'
 
 import { peers } from './peers/all.ts'
-import { cpuTime } from './support/cpu.ts'
+import { cpuTime, printTable } from './support/figures.ts'
 import { openHotPath } from './support/live-token.ts'
 import { apiUrl, serviceBehind } from './support/peer.ts'
 import { interleaved, spreadOf, spreadText } from './support/rounds.ts'
 import { Service } from './support/service.ts'
-import { printTable } from './support/table.ts'
 
 const quick = process.argv.includes('--quick')
 const rounds = quick ? 15 : 41

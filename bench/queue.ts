@@ -1,8 +1,7 @@
 // What it costs to queue a call and to let it go, beside the queues that people use, and to take calls out again.
 import { startChild, tellOf } from './support/child.ts'
-import { median } from './support/median.ts'
+import { median, printTable } from './support/figures.ts'
 import type { QueueFigures, QueueOrder } from './children/queue-contender.ts'
-import { printTable } from './support/table.ts'
 
 const quick = process.argv.includes('--quick')
 const rounds = 3

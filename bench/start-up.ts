@@ -7,7 +7,7 @@ import type { StartUpFigures, StartUpOrder } from './children/start-up.ts'
 import { installBuilt } from './support/built.ts'
 import { startChild, tellOf } from './support/child.ts'
 import { interleaved, spreadOf, spreadText } from './support/rounds.ts'
-import { printTable } from './support/table.ts'
+import { printTable } from './support/figures.ts'
 
 const quick = process.argv.includes('--quick')
 const rounds = quick ? 5 : 15

@@ -2,7 +2,7 @@
 import type { StormFigures, StormOrder } from './children/storm.ts'
 import { peers } from './peers/all.ts'
 import { startChild, tellOf } from './support/child.ts'
-import { printTable, share } from './support/table.ts'
+import { printTable, share } from './support/figures.ts'
 
 type Storm = StormOrder['storm']
 

@@ -4,9 +4,8 @@ import type { ServicePlace } from './children/http-service.ts'
 import type { Figure } from './support/round.ts'
 import { startCaller, type Caller } from './support/caller.ts'
 import { startChild, tellOf } from './support/child.ts'
-import { median } from './support/median.ts'
+import { median, printTable } from './support/figures.ts'
 import { interleaved, spreadOf, spreadText } from './support/rounds.ts'
-import { printTable } from './support/table.ts'
 import { variantNames, type VariantName } from './support/variants.ts'
 
 const quick = process.argv.includes('--quick')

@@ -1,4 +1,4 @@
-import { cpuTime } from './cpu.ts'
+import { cpuTime } from './figures.ts'
 import type { CallOnce } from './variants.ts'
 
 /** How many calls to make, and how many of them at a time. */

@@ -1,4 +1,4 @@
-import { median } from './median.ts'
+import { median } from './figures.ts'
 
 /** What many rounds said of one figure. */
 export interface Spread {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { styleText } from 'node:util'
 
 /** What a line is about: something was done to the service, something failed, or something went well. */
@@ -52,4 +53,17 @@ export function bar(name: string, done: number, total: number): string {
 export function secondsLeft(emptyAt: readonly (string | undefined)[]): string {
   const ends = emptyAt.map((at) => (at === undefined ? 0 : Date.parse(at) - Date.now()))
   return (Math.max(0, ...ends) / 1_000).toFixed(1)
+}
+
+/** Returns whether somebody sits at a terminal and can press a key. */
+export function canPressKey(): boolean {
+  const { CI = 'false' } = process.env
+  return process.stdin.isTTY && process.stdout.isTTY && (CI === '' || CI === 'false')
+}
+
+/** Waits for a key on the terminal; Ctrl-C is one, too. */
+export async function anyKey(): Promise<void> {
+  process.stdin.setRawMode(true)
+  await once(process.stdin, 'data')
+  process.stdin.setRawMode(false).pause()
 }

@@ -1,11 +1,11 @@
 import { styleText } from 'node:util'
+
 import type { SandboxCounts, Verdict } from '@tokenlane/sandbox'
 
 import type { Clients } from './bootstrap.ts'
 import { needlessRequests } from './explain.ts'
 import type { History } from './history.ts'
 import type { Reading } from './reader.ts'
-import { table } from './table.ts'
 import type { Sent } from './wire.ts'
 
 /** The calls of one client to one API, seen from the application and from the wire. */
@@ -122,4 +122,19 @@ function sum(lanes: Lane[]): Sent {
     total.rejected += sent.rejected
   }
   return total
+}
+
+/** Lays out rows of cells in columns: text to the left, numbers to the right. The first row is the heading. */
+function table(rows: (string | number)[][]): string {
+  const shown = rows.map((row) => row.map((cell) => cell.toLocaleString('en-US')))
+  const widths = shown[0]!.map((_, column) => Math.max(...shown.map((row) => row[column]!.length)))
+  const isNumeric = (column: number): boolean => typeof rows[1]?.[column] === 'number'
+  const line = (row: string[]): string =>
+    row
+      .map((cell, column) =>
+        isNumeric(column) ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!),
+      )
+      .join('  ')
+      .trimEnd()
+  return shown.map(line).join('\n')
 }

@@ -6,7 +6,7 @@ import { handedOver, runInOwnProcess } from './own-process.ts'
 import { CannotLook, exitStatus, WrongUsage } from './exit-status.ts'
 import { columnsOf, hanging } from './hanging.ts'
 import { createProgram } from './program.ts'
-import { tellFailure } from './tell-failure.ts'
+import { tellFailure } from './print.ts'
 
 /**
  * Runs the command `tokenlane` and returns its exit status: 0 if nothing is wrong, 1 if there are findings, 2 for invalid

@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs'
 import { Writable } from 'node:stream'
 
+import { columnsOf, hanging } from './hanging.ts'
 import { handedOver } from './own-process.ts'
 
 /** Where the result of the command goes: standard output, which nothing else writes to. */
@@ -24,4 +25,21 @@ function writableTo(descriptor: number): Writable {
       }
     },
   })
+}
+
+/** Writes to standard error, so that standard output has the files alone. */
+export function tell(text: string): void {
+  console.error(hanging('- ', text, 2, columnsOf(process.stderr, Infinity)))
+}
+
+/**
+ * Says on standard error why a command ends early, and with `--json` on standard output too, as one object.
+ *
+ * @param text the message as standard error gets it.
+ */
+export function tellFailure(message: string, argv: readonly string[], text: string = message): void {
+  console.error(text)
+  const border = argv.indexOf('--')
+  const own = border === -1 ? argv : argv.slice(0, border)
+  if (own.includes('--json')) print(JSON.stringify({ ok: false, error: message }))
 }

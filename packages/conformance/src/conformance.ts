@@ -4,7 +4,7 @@ import { startSandbox, type Sandbox } from '@tokenlane/sandbox'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, test } from 'vitest'
 
 import type { Driver } from './driver.ts'
-import { fit } from './fit.ts'
+import { fit } from './scenario.ts'
 import { groups } from './scenarios/index.ts'
 import { SandboxStage } from './sandbox-stage.ts'
 

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 
-import type { TokenManager } from '@tokenlane/core'
+import { isTokenlaneError, type TokenlaneError, type TokenManager } from '@tokenlane/core'
 
 /** Everything the scenarios need to know about a client and its adapter. */
 export interface Driver<Client> {
@@ -127,4 +127,17 @@ export interface Limit {
   readonly reason: string
   /** What happens instead. */
   readonly instead: string
+}
+
+/** Returns the error of ours that a call rejected with, or that its client has wrapped as the cause. */
+export function refusalIn(error: unknown): TokenlaneError | undefined {
+  for (let inner = error; inner instanceof Error; inner = inner.cause)
+    if (isTokenlaneError(inner)) return inner
+  return undefined
+}
+
+/** What tells one error of a client from another. */
+export function errorKind(error: unknown): { constructor: unknown; name: unknown; code: unknown } {
+  const { constructor, name, code } = error as Error & { code?: unknown }
+  return { constructor, name, code }
 }

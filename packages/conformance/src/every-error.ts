@@ -1,10 +1,9 @@
 import { createTokenManager, type TokenManager } from '@tokenlane/core'
 
-import { hiddenLeaksIn, leaksIn } from './leaks.ts'
+import { hiddenLeaksIn, leaksIn, printed } from './printed.ts'
 import { listen } from './loopback.ts'
-import { printed } from './printed.ts'
 import { issue, type Provocation, provocations, secret, status } from './provocations.ts'
-import { refusalIn } from './refusal.ts'
+import { refusalIn } from './driver.ts'
 
 export { printed, provocations, type Provocation }
 

@@ -15,7 +15,7 @@ export type {
 export { storeContract, type StoreDriver } from './store-contract.ts'
 export { limiterContract, type LimiterDriver } from './limiter-contract.ts'
 // For further tests of either.
-export { issuersOf } from './issuers.ts'
+export { issuersOf } from './sandbox-stage.ts'
 export {
   openScriptedApi,
   rejection,

@@ -1,5 +1,7 @@
 import { inspect } from 'node:util'
 
+import { secret, token } from './provocations.ts'
+
 /** Returns everything that the console, a logger or a serializer shows of a value. */
 export function printed(value: unknown): string {
   return [
@@ -51,4 +53,23 @@ function textsOf(value: unknown, seen: Set<unknown>): string[] {
   for (const name in value) parts.push((value as Record<string, unknown>)[name])
   if (value instanceof Error) parts.push(value.message, value.stack, value.cause)
   return parts.flatMap((part) => textsOf(part, seen))
+}
+
+/** Returns those of the values that show a secret or a token in print. */
+export function leaksIn(values: readonly unknown[]): string[] {
+  return leaking(values, printed)
+}
+
+/** The same for what is Tokenlane's own, which shows none of its hidden properties and getters either. */
+export function hiddenLeaksIn(values: readonly unknown[]): string[] {
+  return leaking(
+    values,
+    (value) => printed(value) + inspect(value, { depth: Infinity, showHidden: true, getters: true }),
+  )
+}
+
+function leaking(values: readonly unknown[], show: (value: unknown) => string): string[] {
+  return values
+    .filter((value) => [secret, token].some((text) => show(value).includes(text)))
+    .map((value) => inspect(value, { depth: 0 }).slice(0, 80))
 }

@@ -1,13 +1,18 @@
-import { createTokenManager, type TokenManager } from '@tokenlane/core'
+import {
+  createTokenManager,
+  generalIssuer,
+  type IssuerOptions,
+  type TokenManager,
+  weblinkIssuer,
+} from '@tokenlane/core'
 import type { Sandbox } from '@tokenlane/sandbox'
 import { expect, vi } from 'vitest'
 
 import type { ClientErrors, Driver } from './driver.ts'
-import { issuersOf } from './issuers.ts'
 import { mustHaveNoListeners } from './listeners.ts'
-import { openScriptedApi, type Script, type ScriptedApi } from './scripted-api.ts'
 import { printed, serialized } from './printed.ts'
-import { patiently, type OpenOptions, type Stage } from './stage.ts'
+import { openScriptedApi, type Script, type ScriptedApi } from './scripted-api.ts'
+import { type OpenOptions, patiently, type Stage } from './stage.ts'
 import { createTestClient, type TestClient } from './test-client.ts'
 
 /** The stage of one scenario: the sandbox, and one client of its driver. */
@@ -162,4 +167,20 @@ function heldBy(tokens: TokenManager): unknown[] {
     .status()
     .apis.filter(({ running = 0, queued = 0 }) => running > 0 || queued > 0)
     .map(({ baseUrl, running, queued }) => ({ baseUrl, running, queued }))
+}
+
+/** Returns the options of the sandbox's two issuers. The weblink issuer's tokens may also go to a test's own APIs without TLS. */
+export function issuersOf({
+  authUrl,
+  weblinkAuthUrl,
+  credentials,
+}: Sandbox): Record<'general' | 'weblink', IssuerOptions> {
+  return {
+    general: generalIssuer({ authUrl, credentials: credentials.general }),
+    weblink: weblinkIssuer({
+      authUrl: weblinkAuthUrl,
+      credentials: credentials.weblink,
+      allowInsecureLoopback: true,
+    }),
+  }
 }

@@ -1,8 +1,7 @@
 import type { TokenlaneError, TokenManager } from '@tokenlane/core'
 import { expect } from 'vitest'
 
-import type { ScenarioResponse, Driver, ScenarioRequest } from './driver.ts'
-import { refusalIn } from './refusal.ts'
+import { type Driver, refusalIn, type ScenarioRequest, type ScenarioResponse } from './driver.ts'
 
 /** A client in a scenario. A relative `url` is one of the weblink API. */
 export interface TestClient {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { hiddenLeaksIn, leaksIn } from '../src/leaks.ts'
+import { hiddenLeaksIn, leaksIn } from '../src/printed.ts'
 
 const token = 'token-that-nobody-may-see'
 

@@ -1,5 +1,8 @@
 // The alerts. Each rule is tested with `promtool test rules`, just below and just above its threshold.
-import { growth, metric } from './promql.ts'
+// The alerts as a Prometheus rule file.
+import { stringify } from 'yaml'
+
+import { growth, metric } from './panels.ts'
 
 export interface Alert {
   readonly name: string
@@ -140,3 +143,15 @@ export const alerts: readonly Alert[] = [
     runbook: section('Redis is down'),
   },
 ]
+
+/** Returns the rules as Prometheus reads them. */
+export function prometheusRules(): string {
+  const rules = alerts.map(({ name, expr, for: span, severity, summary, action, runbook }) => ({
+    alert: name,
+    expr,
+    for: span,
+    labels: { severity },
+    annotations: { summary, action, runbook: `node_modules/@tokenlane/core/${runbook}` },
+  }))
+  return stringify({ groups: [{ name: 'tokenlane', rules }] }, { lineWidth: 0 })
+}

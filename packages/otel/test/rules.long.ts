@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { alerts } from '../dashboards/alerts.ts'
-import { prometheusRules } from '../dashboards/rules.ts'
+import { alerts, prometheusRules } from '../dashboards/alerts.ts'
 
 interface Case {
   readonly alert: string

@@ -10,7 +10,7 @@ import { createJournal } from './journal/journal.ts'
 import { createWitness } from './verdict/witness.ts'
 import { perRealm, type Realm } from './realm.ts'
 import { checkOptions, type SandboxOptions } from './sandbox-options.ts'
-import { trustedBefore, trustInThisProcess } from './server/trusted-before.ts'
+import { trustedBefore, trustInThisProcess } from './server/certificates.ts'
 import { now, startService } from './service.ts'
 
 /** The whole service on this machine: two issuers and two APIs, each on an HTTPS origin of its own. */

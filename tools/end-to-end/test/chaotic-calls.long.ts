@@ -11,8 +11,7 @@ import { Random } from '@tokenlane/testing/random'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
 import { openChaoticServer, type ChaoticServer } from './support/chaotic-server.ts'
-import { createClients, type Request } from './support/clients.ts'
-import { outcomeOf } from './support/outcome.ts'
+import { createClients, outcomeOf, type Request } from './support/clients.ts'
 
 // What holds whatever happens:
 //

@@ -6,8 +6,7 @@ import { createTokenManager, generalIssuer, weblinkIssuer } from '@tokenlane/cor
 import { startSandbox, type JournalEntry, type SandboxControl } from '@tokenlane/sandbox'
 import { Random } from '@tokenlane/testing/random'
 import { expect, test } from 'vitest'
-import { createClients, type Request } from './support/clients.ts'
-import { outcomeOf } from './support/outcome.ts'
+import { createClients, outcomeOf, type Request } from './support/clients.ts'
 
 const seconds = Number(process.env['FAULTS_SECONDS'] ?? 20)
 const seed = Number(process.env['SEED'])

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { startSandbox, type Sandbox } from '@tokenlane/sandbox'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 
-import type { Asked } from './workers/worker/asked.ts'
+import type { Asked } from './workers/worker/calls.ts'
 import { startWorkerd, type Worker } from './workers/workerd.ts'
 
 // Each call is made by an incoming request of its own; all of them share one manager.

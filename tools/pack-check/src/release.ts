@@ -7,9 +7,8 @@ import { join } from 'node:path'
 import { root } from './packages.ts'
 import { digestOf, sums, writeDigests } from './digests.ts'
 import { pack, packed, sbomOf, type Packed } from './pack.ts'
-import { pendingIn } from './pending.ts'
+import { pendingIn, taggedIn, tagOf } from './versions.ts'
 import { must, run } from './run.ts'
-import { taggedIn, tagOf } from './tags.ts'
 
 const [what] = process.argv.slice(2)
 const pending = what === undefined ? pendingIn(new URL('../../../.changeset/', import.meta.url)) : []

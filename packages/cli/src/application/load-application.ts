@@ -11,8 +11,7 @@ import { failureCode } from '../failure-code.ts'
 import type { Application, RefusedApplication, Source } from './application.ts'
 import { type Connections, inWords, isOfRedis, watchConnections } from './connections.ts'
 import { fromEnvironment, missingApis, namesInEnvironment } from './from-environment.ts'
-import { resolveTypeScript } from './resolve-typescript.ts'
-import { typescriptHint } from './typescript-hint.ts'
+import { resolveTypeScript, typescriptHint } from './typescript.ts'
 import { whatFailed } from './what-failed.ts'
 
 /** How long the module of an application may take to load, in seconds. */

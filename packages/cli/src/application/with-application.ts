@@ -3,11 +3,12 @@ import { join } from 'node:path'
 
 import { isTool } from '@tokenlane/core/adapter'
 
+import { CannotLook, exitStatus } from '../exit-status.ts'
+import { tellFailure } from '../print.ts'
 import type { Application, RefusedApplication, Source } from './application.ts'
-import { guarded } from './guard.ts'
 import { loadApplication } from './load-application.ts'
 import { useTokenCache } from './token-cache.ts'
-import { CannotLook } from '../exit-status.ts'
+import { whatFailed } from './what-failed.ts'
 
 /**
  * Loads the application, passes it to `use`, and closes its token manager.
@@ -64,4 +65,32 @@ const usualPlaces: readonly string[] = ['src', 'lib', 'app', '.', 'dist'].flatMa
 /** Returns the path of the application's module, relative to `folder`; `undefined` if it is not in a usual place. */
 function findModule(folder: string): string | undefined {
   return usualPlaces.find((path) => existsSync(join(folder, path)))
+}
+
+/**
+ * Runs `act`, in which the code of the application runs, too.
+ *
+ * @param from where the application comes from.
+ * @throws CannotLook if the application fails outside of every `await`. If it ends the process, the exit status says
+ * that the command could not look.
+ */
+async function guarded<T>(from: string, act: () => Promise<T>): Promise<T> {
+  const crash = Promise.withResolvers<never>()
+  const onError = (error: unknown): void => {
+    // an application with a handler of its own goes on
+    if (process.listenerCount('uncaughtException') > 1) return
+    crash.reject(new CannotLook(`${from} crashed with an uncaught error: ${whatFailed(error)}`))
+  }
+  const onExit = (code: number): void => {
+    tellFailure(`${from} called process.exit(${code}), so nothing was checked`, process.argv)
+    process.exitCode = exitStatus.couldNotLook
+  }
+  process.on('uncaughtException', onError)
+  process.on('exit', onExit)
+  try {
+    return await Promise.race([act(), crash.promise])
+  } finally {
+    process.off('uncaughtException', onError)
+    process.off('exit', onExit)
+  }
 }

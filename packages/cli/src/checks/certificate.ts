@@ -1,9 +1,8 @@
-import { type Check, row, table } from './finding.ts'
+import { type Check, groupsBy, listed, row, table } from './finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { CertificateFacts, ServerFacts } from '../facts/server.ts'
 import { isRefusedForClock, ownClockOffset } from './clock.ts'
 import { originsOf } from './connection.ts'
-import { groupsBy, listed } from './groups.ts'
 
 const day = 86_400_000
 /** A certificate with less time left than this is reported, in milliseconds. */

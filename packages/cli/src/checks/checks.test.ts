@@ -24,11 +24,10 @@ import * as beside from './clients.ts'
 import { checkOwnClock, checkServerClocks } from './clock.ts'
 import * as connections from './connection.ts'
 import { checkMissingPolicy, checkPolicies, checkSlowed } from './rate.ts'
-import { checkResponses, checkScopes } from './response.ts'
+import { checkResponses, checkScopes, checkTokens } from './token.ts'
 import { checkEnding, checkUnknownAge } from './secret.ts'
 import { checkEvictions, checkInUse, checkShared as checkTrial } from './shared.ts'
 import { checkTlsSettings } from './tls-settings.ts'
-import { checkTokens } from './token.ts'
 
 const all =
   (...checks: readonly Check[]): Check =>

@@ -20,11 +20,10 @@ import { checkAssertions, checkSecrets } from './clients.ts'
 import { checkOwnClock, checkServerClocks } from './clock.ts'
 import { checkAxiosProxy, checkConnections } from './connection.ts'
 import { checkLifetimes, checkMissingPolicy, checkPolicies, checkSlowed } from './rate.ts'
-import { checkResponses, checkScopes } from './response.ts'
+import { checkResponses, checkScopes, checkTokens } from './token.ts'
 import { checkEnding, checkUnknownAge } from './secret.ts'
 import { checkEvictions, checkInUse, checkShared } from './shared.ts'
 import { checkTlsSettings } from './tls-settings.ts'
-import { checkTokens } from './token.ts'
 
 /** Every table of findings, in the order in which findings of one severity are shown. */
 export const checks: readonly Check[] = [

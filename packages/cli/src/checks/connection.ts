@@ -1,8 +1,7 @@
-import { type Check, row, table } from './finding.ts'
+import { type Check, groupsBy, row, table } from './finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { EnvironmentProxy, Reach, ServerFacts } from '../facts/server.ts'
 import { isCertificateRefused, methodOf, ownCertificate } from './client-certificate.ts'
-import { groupsBy } from './groups.ts'
 
 interface Fault extends ServerFacts {
   readonly code: string

@@ -1,10 +1,9 @@
 import { inWords } from '../application/connections.ts'
-import { type Check, row } from './finding.ts'
+import { type Check, groupsBy, row } from './finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { SharedFacts } from '../facts/shared.ts'
 import { capital } from './application.ts'
 import { isUnknownAuthority } from './certificate.ts'
-import { groupsBy } from './groups.ts'
 
 /** Returns whether a file of authorities that could not be loaded explains the failure. */
 function isExplained({ connection }: SharedFacts, { extraAuthorities }: Facts): boolean {

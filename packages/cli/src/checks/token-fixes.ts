@@ -1,11 +1,10 @@
 import { placeOf } from '../credential-variables.ts'
-import type { FindingId } from './finding.ts'
+import { type FindingId, listed } from './finding.ts'
 import { guide } from '../guide.ts'
 import type { TokenFacts, TokenFailure } from '../facts/token.ts'
 import { refusedFix, unsentFix } from './assertion.ts'
 import { isCertificateRefused, refusedCertificateFix } from './client-certificate.ts'
 import { inWords } from './clock.ts'
-import { listed } from './groups.ts'
 
 export interface Failed {
   readonly issuer: string

@@ -1,4 +1,3 @@
-import { type Check, issuersOf, table } from './finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { TokenFacts, TokenFailure } from '../facts/token.ts'
 import { envFileFix } from './application.ts'
@@ -6,7 +5,7 @@ import { signersOf } from './assertion.ts'
 import { expiredText, isCertificateRefused, methodOf } from './client-certificate.ts'
 import { ownClockOffset } from './clock.ts'
 import { isRefusedToDoctorAlone, unknownHost } from './connection.ts'
-import { groupsBy } from './groups.ts'
+import { type Check, groupsBy, issuersOf, table } from './finding.ts'
 import {
   certificateStatuses,
   exchangedFix,
@@ -131,3 +130,34 @@ function faultOf({ failure, method, token, expired }: Failed): TokenFault {
 function sentence(reason: string): string {
   return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}${/[.?]$/.test(reason) ? '' : '.'}`
 }
+
+/** Finds issuers that granted fewer scopes than were asked for. */
+export const checkScopes: Check = table({
+  cases: ({ events }) => events.flatMap((event) => (event.type === 'scope.narrowed' ? [event] : [])),
+  severity: 'warning',
+  subject: ({ issuer }) => `issuer ${issuer}`,
+  rows: [
+    {
+      id: 'scope-narrowed',
+      seen: ({ missing }) =>
+        `The token response names its scopes, and these are not among them: ${missing.join(' ')}.`,
+      why: 'APIs refuse the calls that need them, mostly with status 403.',
+      fix: 'Ask the operator of the issuer to allow this client these scopes, or take them out of `scope`.',
+    },
+  ],
+})
+
+/** Finds issuers whose token responses are not as the standard has them. */
+export const checkResponses: Check = table({
+  cases: ({ events }) => events.flatMap((event) => (event.type === 'token.unusual' ? [event] : [])),
+  severity: 'info',
+  subject: ({ issuer }) => `issuer ${issuer}`,
+  rows: [
+    {
+      id: 'token-unusual',
+      seen: ({ oddities }) => `The token response has ${oddities.join(', ')}.`,
+      why: 'RFC 6749 §5.1 has it otherwise. The token is used all the same, and sent as Bearer.',
+      fix: 'None is needed while calls succeed. `tokenTypes` of the issuer refuses tokens of other types.',
+    },
+  ],
+})

@@ -5,14 +5,13 @@ import { describeEvent, isTokenlaneError, type TokenManager } from '@tokenlane/c
 import { printable } from '@tokenlane/core/adapter'
 import { createFetch } from '@tokenlane/fetch'
 
-import { mustBeAbsolute, exitStatus } from '../exit-status.ts'
 import type { Source } from '../application/application.ts'
 import { missingText } from '../application/from-environment.ts'
 import { withManager } from '../application/with-application.ts'
+import { exitStatus, mustBeAbsolute } from '../exit-status.ts'
 import { failureCode } from '../failure-code.ts'
 import { columnsOf, hanging } from '../hanging.ts'
 import { output } from '../print.ts'
-import { NoResponse, withTimeLimit } from './time-limit.ts'
 
 export interface CallCommandOptions extends Source {
   readonly method: string
@@ -94,4 +93,32 @@ function hearConsole(): ReadonlySet<unknown> {
 async function write(body: ReadableStream<Uint8Array>): Promise<void> {
   for await (const part of Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]))
     if (!output.write(part as Uint8Array)) await once(output, 'drain')
+}
+
+export class NoResponse extends Error {}
+
+/** How long the command waits for a response before it tells the user, in milliseconds. */
+const quietTime = 2_000
+
+/**
+ * Returns what `request` returns. Says when it takes long, and aborts it after `seconds`.
+ *
+ * @throws NoResponse after that time.
+ */
+export async function withTimeLimit<T>(
+  seconds: number,
+  tell: (text: string) => void,
+  request: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const late = new AbortController()
+  const notice = setTimeout(() => tell(`No response yet: the call waits ${seconds} s at most`), quietTime)
+  const limit = setTimeout(() => late.abort(), seconds * 1_000)
+  try {
+    return await request(late.signal)
+  } catch (error) {
+    throw late.signal.aborted ? new NoResponse(`The call failed: no response in ${seconds} s`) : error
+  } finally {
+    clearTimeout(notice)
+    clearTimeout(limit)
+  }
 }

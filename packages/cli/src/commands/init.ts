@@ -6,8 +6,9 @@ import { printable } from '@tokenlane/core/adapter'
 import { CannotLook, exitStatus, WrongUsage } from '../exit-status.ts'
 import { clientAuthentications, type ClientAuthentication } from '../metadata/authorization-server.ts'
 import { bootstrapText, environmentText, type Setup } from '../init/bootstrap.ts'
-import { challengeOf, type Challenge } from '../metadata/challenge.ts'
 import {
+  type Challenge,
+  challengeOf,
   contains,
   metadataUrls,
   type ProtectedResource,
@@ -15,9 +16,8 @@ import {
 } from '../metadata/protected-resource.ts'
 import { askableUrl, getPublic, isOnThisMachine, serverFor, typedUrl } from '../metadata/public-response.ts'
 import type { Questions } from '../init/questions.ts'
-import { tell } from '../init/tell.ts'
+import { print, tell } from '../print.ts'
 import { authorizationServer, type Known, type ServerOptions } from '../init/trusted-server.ts'
-import { print } from '../print.ts'
 
 export interface InitOptions extends ServerOptions {
   readonly name?: string

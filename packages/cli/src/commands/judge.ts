@@ -7,8 +7,7 @@ import type { PlayOptions } from '../judge/play-scene.ts'
 import { examText } from '../judge/report.ts'
 import { isJunit, isSarif, reportFile } from '../judge/report-file.ts'
 import { sarifLog } from '../judge/sarif.ts'
-import type { Scene } from '../judge/scene.ts'
-import { scenes } from '../judge/scenes.ts'
+import { type Scene, scenes } from '../judge/scenes.ts'
 import { print } from '../print.ts'
 
 export interface JudgeOptions {

@@ -1,7 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 
-import { textIn } from '../metadata/public-response.ts'
-import { claimsOf } from './claims.ts'
+import { fieldsIn, textIn } from '../metadata/public-response.ts'
 
 export interface AssertionFile {
   readonly path: string
@@ -32,4 +31,16 @@ export function lookAtAssertionFile(path: string | undefined): AssertionFile | u
   } catch {
     return undefined
   }
+}
+
+/** Returns the claims of a signed JWT (RFC 7519 §4), which nobody has verified; `undefined` for another text. */
+function claimsOf(text: string): Readonly<Record<string, unknown>> | undefined {
+  const [, claims = '', signature] = text.split('.')
+  return signature ? fieldsIn(Buffer.from(claims, 'base64url').toString()) : undefined
+}
+
+/** Returns the audiences of a JWT access token (RFC 9068 §2.2); `undefined` for any other token. */
+export function audiencesOf(token: string): readonly string[] | undefined {
+  const audiences = [claimsOf(token)?.['aud']].flat().filter((one): one is string => typeof one === 'string')
+  return audiences.length === 0 ? undefined : audiences
 }

@@ -8,7 +8,7 @@ import { printable, quotesAny } from '@tokenlane/core/adapter'
 import { createFetch } from '@tokenlane/fetch'
 
 import { failureCode } from '../failure-code.ts'
-import { challengeOf } from '../metadata/challenge.ts'
+import { challengeOf } from '../metadata/protected-resource.ts'
 
 export interface CallFacts {
   /** The URL without its query. */

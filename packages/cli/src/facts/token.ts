@@ -10,8 +10,7 @@ import type { Inspection } from '@tokenlane/core/adapter'
 
 import type { ManagerConfiguration } from '../application/application.ts'
 import { reasonIn } from '../failure-code.ts'
-import { type AssertionFile, lookAtAssertionFile } from './assertion-file.ts'
-import { audiencesOf } from './claims.ts'
+import { type AssertionFile, audiencesOf, lookAtAssertionFile } from './assertion-file.ts'
 
 export interface TokenFacts {
   readonly issuer: string

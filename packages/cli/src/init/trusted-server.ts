@@ -8,7 +8,7 @@ import {
 import type { ProtectedResource } from '../metadata/protected-resource.ts'
 import { askableUrl, serverFor, typedUrl } from '../metadata/public-response.ts'
 import type { Questions } from './questions.ts'
-import { tell } from './tell.ts'
+import { tell } from '../print.ts'
 
 /** What the person decides about the server before any question. */
 export interface ServerOptions {

@@ -1,5 +1,5 @@
 import { playScene, type PlayOptions, type SceneReport } from './play-scene.ts'
-import type { Scene } from './scene.ts'
+import type { Scene } from './scenes.ts'
 
 /** What `tokenlane judge --json` prints. */
 export interface Exam {

@@ -1,6 +1,6 @@
 import type { Finding, JournalEntry } from '@tokenlane/sandbox'
 
-import { callers } from './environment.ts'
+import { callers } from './program.ts'
 
 const mostEvidence = 10
 

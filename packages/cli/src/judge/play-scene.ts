@@ -5,11 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { Finding, IssuerSettings, JournalEntry, Realm, Sandbox } from '@tokenlane/sandbox'
 
-import { callers, environmentOf, type ProgramFiles } from './environment.ts'
+import { callers, environmentOf, type Program, type ProgramFiles, startProgram } from './program.ts'
 import { givenUpCalls } from './given-up.ts'
-import { startProgram, type Program } from './program.ts'
-import type { Scene, Seen } from './scene.ts'
-import { realms } from './scenes.ts'
+import { realms, type Scene, type Seen } from './scenes.ts'
 
 /** A finding with the requests that show it. In an exam, nothing is a note: nobody types a command. */
 export interface SceneFinding extends Omit<Finding, 'evidence'> {

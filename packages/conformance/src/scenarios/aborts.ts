@@ -2,7 +2,7 @@ import { expect, vi } from 'vitest'
 
 import type { ScenarioGroup } from '../scenario.ts'
 import { oneByOne, patiently, type Stage } from '../stage.ts'
-import { errorKind } from './error-kind.ts'
+import { errorKind } from '../driver.ts'
 
 export const aborts: ScenarioGroup = {
   subject: 'An abort by the caller',

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { provocations, provoke, type Provocation } from '../every-error.ts'
 import type { Scenario, ScenarioGroup } from '../scenario.ts'
 import { oneByOne, type Stage } from '../stage.ts'
-import { errorKind } from './error-kind.ts'
+import { errorKind } from '../driver.ts'
 
 export const errors: ScenarioGroup = {
   subject: 'An error',

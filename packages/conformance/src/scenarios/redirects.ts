@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest'
 
-import { refusalIn } from '../refusal.ts'
+import { refusalIn } from '../driver.ts'
 import { followRedirectsEverywhere, redirectStatuses } from '../redirect-everywhere.ts'
 import type { Scenario, ScenarioGroup } from '../scenario.ts'
 import { oneByOne, patiently, type Stage } from '../stage.ts'

@@ -1,9 +1,8 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { ApiState, Realm } from '../../src/index.ts'
 import { act } from './connection.ts'
-import { Done } from './done.tsx'
+import { Done, FaultNotice, faultsOf } from './notices.tsx'
 import { FaultForm } from './fault-form.tsx'
-import { FaultNotice, faultsOf } from './fault-notice.tsx'
 import { duration, times } from './in-words.ts'
 import { Figure, Health } from './issuer-card.tsx'
 

@@ -1,5 +1,5 @@
 import type { IssuerState } from '../../src/index.ts'
-import { quoted } from '../../src/quoted.ts'
+import { quoted } from '../../src/in-words.ts'
 
 type Variables = Readonly<Record<string, string>>
 

@@ -1,8 +1,7 @@
 import type { IssuerState, Realm } from '../../src/index.ts'
 import { act } from './connection.ts'
-import { Done } from './done.tsx'
+import { Done, FaultNotice, faultsOf } from './notices.tsx'
 import { FaultForm } from './fault-form.tsx'
-import { FaultNotice, faultsOf } from './fault-notice.tsx'
 import { duration, times } from './in-words.ts'
 
 const shownTokens = 3

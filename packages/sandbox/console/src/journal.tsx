@@ -5,7 +5,7 @@ import { decisions, targets } from '../../src/journal/entry.ts'
 import { mostEvidence } from '../../src/verdict/rule.ts'
 import { asCurl, tokenLine } from './as-curl.ts'
 import { act, emptyPage, journal, state } from './connection.ts'
-import { Done } from './done.tsx'
+import { Done } from './notices.tsx'
 import { goTo } from './skip-links.tsx'
 
 const mostRows = 100

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-import type { Fault } from '../faults/failure.ts'
-import { createFaultSlot, type FaultSlot } from '../faults/fault.ts'
+import { createFaultSlot, type Fault, type FaultSlot } from '../faults/fault.ts'
 import { pause, sample, type DelayRange, type Latency, type Random } from '../faults/latency.ts'
 import type { Outcome } from '../journal/entry.ts'
 import type { Realm } from '../realm.ts'
@@ -19,8 +18,7 @@ import {
   statusEndpoint,
 } from './endpoints.ts'
 import { resourceMetadataPath, type ResourceMetadata } from './resource-metadata.ts'
-import { overTheLimit, tooManyCalls } from './over-limit.ts'
-import { rateHeaders } from './rate-headers.ts'
+import { overTheLimit, rateHeaders, tooManyCalls } from './rate-headers.ts'
 import { createStrictRate, type StrictRatePolicy, type WindowUsage } from './strict-rate.ts'
 
 export interface ApiOptions {

@@ -3,16 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { WrongValueError } from '../allowed.ts'
-import { quoted } from '../quoted.ts'
-import type { Scenario } from '../scenario/scenario.ts'
+import { quoted } from '../in-words.ts'
+import type { Scenario } from '../control/scenario.ts'
 import type { Sandbox } from '../start-sandbox.ts'
 import { inOptionWords, parseArguments, type CommandName, type CommandOptions } from './options.ts'
-import { nothingFound, verdictText, welcome } from './report.ts'
-import { markdownReport } from './markdown-report.ts'
-import { statusOfSignal } from './child-end.ts'
-import { runChild } from './run-child.ts'
+import { markdownReport, nothingFound, verdictText, welcome } from './report.ts'
+import { runChild, statusOfSignal } from './child.ts'
 
-export { endOf } from './child-end.ts'
+export { endOf } from './child.ts'
 
 const wrongUsage = 2
 

@@ -6,7 +6,7 @@ import { callApi, requestToken, tokenOf } from '../../test/client.ts'
 import { startSandbox, type Sandbox } from '../start-sandbox.ts'
 import { definitions } from './definitions.ts'
 import { pathOf } from './arguments.ts'
-import { problemDetails } from './problem-details.ts'
+import { problemDetails } from './refusals.ts'
 
 let sandbox: Sandbox
 beforeAll(async () => {

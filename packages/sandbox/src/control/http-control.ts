@@ -11,10 +11,9 @@ import { hostIn, type Place } from '../server/place.ts'
 import { consolePage, securityHeaders } from './console-page.ts'
 import { definitions, type ControlName } from './definitions.ts'
 import { eventStream, type EventSource } from './events.ts'
-import { refuseStrangers, requireToken } from './guard.ts'
+import { problemDetails, RefusedRequest, refuseStrangers, requireToken } from './refusals.ts'
 import { namedArguments, pathOf } from './arguments.ts'
 import { openApi } from './openapi.ts'
-import { problemDetails, RefusedRequest } from './problem-details.ts'
 import type { SandboxControl } from './sandbox-control.ts'
 
 export interface HttpControlOptions extends EventSource {

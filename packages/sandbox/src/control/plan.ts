@@ -2,7 +2,7 @@ import { checkEach, WrongValueError } from '../allowed.ts'
 import { type parsedArguments, namedArguments } from './arguments.ts'
 import type { SandboxControl } from './sandbox-control.ts'
 import { definitions, type ControlName } from './definitions.ts'
-import type { Happening, Scenario, ScenarioStep } from '../scenario/scenario.ts'
+import type { Happening, Scenario, ScenarioStep } from './scenario.ts'
 
 /** Control functions that a step may call: all that change something, except those for scenarios. */
 const actions = (Object.keys(definitions) as ControlName[]).filter(

@@ -1,5 +1,4 @@
-import type { Cut, Fault } from '../faults/failure.ts'
-import type { FaultSlot, FaultSpan } from '../faults/fault.ts'
+import type { Cut, Fault, FaultSlot, FaultSpan } from '../faults/fault.ts'
 import type { Latency } from '../faults/latency.ts'
 import { realms, type Realm } from '../realm.ts'
 import type { ServerClock } from '../server/server-clock.ts'

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 import { sample, pause, type Latency, type Random } from '../faults/latency.ts'
-import type { Fault } from '../faults/failure.ts'
-import { createFaultSlot, type FaultSlot } from '../faults/fault.ts'
+import { createFaultSlot, type Fault, type FaultSlot } from '../faults/fault.ts'
 import { inSeconds } from '../in-words.ts'
 import type { Outcome } from '../journal/entry.ts'
 import type { Realm } from '../realm.ts'

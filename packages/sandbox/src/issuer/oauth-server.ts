@@ -19,7 +19,7 @@ import type { ClientRegistration } from './client-registration.ts'
 import type { AssertionJudgement, Cluster } from './cluster.ts'
 import type { IssuerSettings } from './issuer-settings.ts'
 import { createJwtReader } from './jwt-reader.ts'
-import type { Form } from './shown-client.ts'
+import type { Form } from './token-request.ts'
 import type { LedgerEntry } from '../journal/entry.ts'
 import type { TokenLedger } from './token-ledger.ts'
 

@@ -1,13 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 
 import type { Realm } from '../realm.ts'
+import type { OfferedTls } from '../server/client-hello.ts'
 import type { Handler } from '../server/loopback-server.ts'
-import { judgeUrl, type Recognize } from './url-secrets.ts'
 import type { Pulse } from '../server/pulse.ts'
 import type { ServerClock } from '../server/server-clock.ts'
-import type { Connection, Connections } from './connections.ts'
-import type { JournalEntry, Outcome, RequestFacts } from './entry.ts'
+import type { JournalEntry, Outcome, RequestFacts, SeenRequest } from './entry.ts'
+import { judgeUrl, type Recognize } from './url-secrets.ts'
 
 export interface Watch {
   realm: Realm
@@ -88,4 +89,83 @@ function retryAt(response: ServerResponse, now: number, clock: ServerClock): num
   if (/^\d+$/.test(header)) return now + Number(header) * 1_000
   const date = Date.parse(header)
   return Number.isNaN(date) ? undefined : now + date - clock.epoch()
+}
+
+export interface Connection {
+  /** Number of the connection, counted from 1 in the order of the first requests. */
+  readonly number: number
+  requests: number
+  /** The last request with a decision. */
+  last?: SeenRequest
+}
+
+export interface Connections {
+  /** Counts a request, and returns its connection. Calls `onClose` when the connection ends. */
+  arrive(socket: Socket, onClose: (connection: Connection) => void): Connection
+  /** Returns a new number for a connection without a request. */
+  open(): Connection
+}
+
+export function createConnections(): Connections {
+  const known = new WeakMap<Socket, Connection>()
+  let last = 0
+  const open = (): Connection => {
+    last += 1
+    return { number: last, requests: 0 }
+  }
+
+  return {
+    open,
+    arrive(socket, onClose) {
+      let connection = known.get(socket)
+      if (connection === undefined) {
+        const opened = open()
+        connection = opened
+        known.set(socket, opened)
+        socket.once('close', () => onClose(opened))
+      }
+      connection.requests += 1
+      return connection
+    },
+  }
+}
+
+/** Records a connection whose client offered a TLS version below 1.2, which servers must not accept (RFC 8996). */
+export function noticeOldTls(
+  { old, alsoNew }: OfferedTls,
+  { realm, kind, now, connections, observe }: Watch,
+): void {
+  const at = now()
+  const connection = connections.open()
+  const offered = `offered ${old.join(' and ')}`
+  observe(
+    {
+      at: new Date().toISOString(),
+      target: `${realm}-${kind}`,
+      client: 'unknown',
+      connection: connection.number,
+      method: null,
+      path: null,
+      token: null,
+      status: null,
+      decision: alsoNew ? 'answered' : 'refused',
+      reason: alsoNew ? `${offered} alongside a newer version` : `${offered} and nothing newer`,
+    },
+    {
+      realm,
+      kind: 'connection',
+      beganAt: at,
+      reachedAt: at,
+      arrivedAt: at,
+      decidedAt: at,
+      call: '',
+      retryAt: undefined,
+      token: undefined,
+      onConnection: 0,
+      resumed: false,
+      cut: false,
+      flaws: ['old-tls'],
+    },
+    connection,
+  )
 }

@@ -1,5 +1,5 @@
 import { createJudge, type Judge } from './verdict.ts'
-import { createConnections, type Connection, type Connections } from '../journal/connections.ts'
+import { createConnections, type Connection, type Connections } from '../journal/watch.ts'
 import type { JournalEntry, RequestFacts } from '../journal/entry.ts'
 import type { Journal } from '../journal/journal.ts'
 

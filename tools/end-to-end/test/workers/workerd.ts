@@ -8,7 +8,6 @@ import type { Readable } from 'node:stream'
 
 import type { Sandbox } from '@tokenlane/sandbox'
 
-import { surroundingsOf } from './surroundings.ts'
 import { bundled } from './bundle.ts'
 
 /** The path of the binary; the package has no types. */
@@ -91,4 +90,15 @@ async function portOf(child: ChildProcess): Promise<number> {
     if (port !== undefined) return port
   }
   throw new Error('workerd ended before it listened')
+}
+
+/** What a worker knows of the sandbox, which is in another process. */
+export type Surroundings = Pick<
+  Sandbox,
+  'authUrl' | 'weblinkAuthUrl' | 'apiUrl' | 'weblinkUrl' | 'credentials'
+>
+
+export function surroundingsOf(sandbox: Sandbox): Surroundings {
+  const { authUrl, weblinkAuthUrl, apiUrl, weblinkUrl, credentials } = sandbox
+  return { authUrl, weblinkAuthUrl, apiUrl, weblinkUrl, credentials }
 }

@@ -3,10 +3,9 @@ import { PassThrough } from 'node:stream'
 
 import { expect, vi } from 'vitest'
 
-import type { BodyKind, RequestBody } from '../../driver.ts'
+import { type BodyKind, errorKind, type RequestBody } from '../../driver.ts'
 import type { Scenario, ScenarioGroup } from '../../scenario.ts'
 import { oneByOne, patiently, type Stage } from '../../stage.ts'
-import { errorKind } from '../error-kind.ts'
 
 /** A body, and how its source goes away. */
 interface Source {

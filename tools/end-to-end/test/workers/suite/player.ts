@@ -1,8 +1,7 @@
 import type { Sandbox } from '@tokenlane/sandbox'
 
 import { groups } from '../../../../../packages/conformance/src/scenarios/index.ts'
-import { surroundingsOf } from '../surroundings.ts'
-import type { Asked } from './asked.ts'
+import { type Surroundings, surroundingsOf } from '../workerd.ts'
 import { openStageService } from './service.ts'
 
 /** The scenarios of the conformance suite, to be played in a worker. */
@@ -41,4 +40,13 @@ export async function openPlayer(url: string, sandbox: Sandbox): Promise<Player>
 /** Whether an edge runtime refuses what a scenario needs: a rate policy. */
 export function isRefused(failure: Failure | undefined): boolean {
   return failure?.code === 'RUNTIME_UNSUPPORTED'
+}
+
+/** What a worker is asked to play, and where. */
+export interface Asked {
+  /** Of the scenario in the suite. */
+  readonly index: number
+  /** URL of the service of the stage. */
+  readonly service: string
+  readonly sandbox: Surroundings
 }

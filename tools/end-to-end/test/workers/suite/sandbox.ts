@@ -1,6 +1,6 @@
 import type { Sandbox, SandboxControl } from '@tokenlane/sandbox'
 
-import type { Surroundings } from '../surroundings.ts'
+import type { Surroundings } from '../workerd.ts'
 import { askStage, send } from './remote.ts'
 
 type Counts = ReturnType<SandboxControl['counts']>

@@ -1,11 +1,11 @@
 import type { TokenlaneFetch } from '@tokenlane/fetch'
 
 import type { Driver } from '../../../../../packages/conformance/src/driver.ts'
-import { fit } from '../../../../../packages/conformance/src/fit.ts'
+import { fit } from '../../../../../packages/conformance/src/scenario.ts'
 import { groups } from '../../../../../packages/conformance/src/scenarios/index.ts'
 import { SandboxStage } from '../../../../../packages/conformance/src/sandbox-stage.ts'
 import { driver } from '../../../../../packages/fetch/test/driver.ts'
-import type { Asked } from './asked.ts'
+import type { Asked } from './player.ts'
 import { useService } from './remote.ts'
 import { RemoteSandbox } from './sandbox.ts'
 

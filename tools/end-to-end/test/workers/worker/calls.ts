@@ -1,9 +1,8 @@
 // A worker that makes calls: its managers live as long as it does, and serve all of its requests.
-import { createTokenManager, generalIssuer, isTokenlaneError } from '@tokenlane/core'
+import { createTokenManager, generalIssuer, isTokenlaneError, type RatePolicy } from '@tokenlane/core'
 import { createFetch, type TokenlaneFetch } from '@tokenlane/fetch'
 
-import type { Surroundings } from '../surroundings.ts'
-import type { Asked } from './asked.ts'
+import type { Surroundings } from '../workerd.ts'
 
 const managers = new Map<string, TokenlaneFetch>()
 
@@ -46,4 +45,18 @@ function managed(
   const made = createFetch(tokens)
   managers.set(name, made)
   return made
+}
+
+/** What a test asks the worker for. */
+export interface Asked {
+  /** The manager, made by the first request that names it. */
+  readonly manager: string
+  readonly renewBefore?: number
+  readonly ratePolicy?: RatePolicy
+  /** Below the API. */
+  readonly path: string
+  /** Aborts the call after this time, in milliseconds. */
+  readonly ms?: number
+  /** Responds after this time, in milliseconds, without waiting for the call. */
+  readonly leaveAfter?: number
 }

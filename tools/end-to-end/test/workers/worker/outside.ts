@@ -2,7 +2,7 @@
 import { createTokenManager, generalIssuer, isTokenlaneError } from '@tokenlane/core'
 import { env } from 'cloudflare:workers'
 
-import type { Surroundings } from '../surroundings.ts'
+import type { Surroundings } from '../workerd.ts'
 
 const { authUrl, credentials } = (env as { SANDBOX: Surroundings }).SANDBOX
 const tokens = createTokenManager({

@@ -1,5 +1,5 @@
 // A worker that plays one scenario of the conformance suite in each request.
-import type { Asked } from '../suite/asked.ts'
+import type { Asked } from '../suite/player.ts'
 
 async function played(request: Request): Promise<Response> {
   const asked = (await request.json()) as Asked

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { typescriptHint } from './typescript-hint.ts'
+import { typescriptHint } from './typescript.ts'
 
 const failure = (message: string, code?: string): Error => Object.assign(new Error(message), code && { code })
 const missing = (what: string): Error =>

@@ -17,3 +17,17 @@ export function printTable(heading: string, rows: readonly Readonly<Record<strin
   console.log(line(widths.map((width) => '-'.repeat(width))))
   for (const row of rows) console.log(line(columns.map((column) => row[column] ?? '')))
 }
+
+/** CPU time that this process has taken, in microseconds. */
+export function cpuTime(): number {
+  const { user, system } = process.cpuUsage()
+  return user + system
+}
+
+/** The middle of some figures, so that one disturbed round does not count. */
+export function median(figures: readonly number[]): number {
+  const sorted = figures.toSorted((a, b) => a - b)
+  const middle = sorted.length >>> 1
+  const upper = sorted[middle] ?? Number.NaN
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2
+}

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
-import { NoResponse, withTimeLimit } from './time-limit.ts'
+import { NoResponse, withTimeLimit } from './call.ts'
 
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

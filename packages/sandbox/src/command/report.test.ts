@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { callApi, tokenOf } from '../../test/client.ts'
 import { startSandbox } from '../start-sandbox.ts'
-import { markdownReport } from './markdown-report.ts'
+import { markdownReport } from './report.ts'
 
 test('a report has the counts, and each finding with its fix and its evidence, without a token or a secret', async () => {
   await using sandbox = await startSandbox()

@@ -1,4 +1,5 @@
 import type { ApiState, FaultState, IssuerState, Latency } from '../../src/index.ts'
+import { done, type Place } from './connection.ts'
 import { duration } from './in-words.ts'
 
 /** What can be wrong with a server of either kind. */
@@ -42,4 +43,13 @@ function latencyText(latency: Latency): string {
   if ('min' in latency)
     return `Responses are delayed by ${duration(latency.min)} to ${duration(latency.max)}.`
   return `Responses are delayed: half of them by more than ${duration(latency.median)}, 1% by more than ${duration(latency.p99)}.`
+}
+
+/** What the last button of a card did: seen, and read out by screen readers, which watch the element from the start. */
+export function Done({ where }: { where: Place }) {
+  return (
+    <p class="done" role="status">
+      {done.value?.where === where && done.value.text}
+    </p>
+  )
 }

@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { taggedIn } from '../src/tags.ts'
+
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
+
+import { pendingIn, taggedIn } from '../src/versions.ts'
 
 let folder: string
 const git = (...args: string[]): unknown =>
@@ -24,4 +26,13 @@ test('a version is tagged by its whole name and version', () => {
     return { name, version, file: '' }
   })
   expect(items.map(taggedIn(folder))).toEqual([true, false, false, false])
+})
+
+test('a changeset that no version contains yet is named', () => {
+  const changesets = mkdtempSync(join(tmpdir(), 'changesets-'))
+  onTestFinished(() => rmSync(changesets, { recursive: true }))
+  for (const name of ['README.md', 'config.json']) writeFileSync(join(changesets, name), '')
+  expect(pendingIn(changesets)).toEqual([])
+  writeFileSync(join(changesets, 'core.md'), '')
+  expect(pendingIn(changesets)).toEqual(['core.md'])
 })

@@ -1,1 +1,0 @@
-export { openService, type Service } from './service.ts'
