@@ -425,6 +425,7 @@ test(
 
 test('the journal says how many entries it shows of how many there are', { timeout }, async () => {
   await click('journal', 'Clear journal and verdict')
+  await eventually(async () => expect(await textOf(card('journal'))).toContain('becomes a row here'))
   for (let call = 0; call < 1_050; call += 1)
     await callApi(sandbox, 'general', { path: call === 0 ? 'echo' : 'records' })
   await lookAway()
