@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { alerts, prometheusRules } from '../dashboards/alerts.ts'
+import { alerts } from '../dashboards/alerts.ts'
+import { prometheusRules } from '../dashboards/rules.ts'
 
 interface Case {
   readonly alert: string
