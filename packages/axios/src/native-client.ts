@@ -17,16 +17,11 @@ export interface NativeClient {
 interface Instance {
   readonly defaults: Record<string, unknown>
   readonly interceptors: Record<'request' | 'response', { clear(): void }> & {
-    readonly request: { use(onFulfilled: (config: Envelope) => Config, ...more: unknown[]): number }
+    readonly request: { use(onFulfilled: () => Config, ...more: unknown[]): number }
   }
-  request(config: Envelope): Promise<AxiosResponse>
+  request(config: object): Promise<AxiosResponse>
   getUri(config: object): string
   create?(): Instance
-}
-
-/** What a call of the native client consists of, so that axios merges nothing. */
-interface Envelope {
-  readonly letter: () => Config
 }
 
 const clients = new WeakMap<object, NativeClient>()
@@ -43,10 +38,14 @@ export function nativeClientOf(instance: object): NativeClient {
 }
 
 function nativeClient(axios: Instance): NativeClient {
-  axios.interceptors.request.use(({ letter }) => letter(), undefined, { synchronous: true })
+  let next: Config
+  axios.interceptors.request.use(() => next, undefined, { synchronous: true })
   return {
-    send: (config, adapter) =>
-      axios.request({ letter: () => Object.assign(config, noTransforms, { adapter }) as Config }),
+    send(config, adapter) {
+      // taken by the interceptor before `request` returns, so that axios merges nothing
+      next = Object.assign(config, noTransforms, { adapter }) as Config
+      return axios.request({})
+    },
     getUri: (config) => axios.getUri(config),
   }
 }

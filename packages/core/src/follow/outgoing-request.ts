@@ -16,8 +16,6 @@ export function outgoingRequest(
   { source, beyond, replayable = true, ...options }: OutgoingOptions,
 ): OutgoingCall {
   const { method, headers, signal, referrer, referrerPolicy } = request
-  const { cache, credentials, integrity, keepalive, mode } = request
-  const init = { ...beyond, cache, credentials, integrity, keepalive, mode, signal, referrer, referrerPolicy }
   const followsRedirects = request.redirect === 'follow'
   /** The source, if it is text: it can be sent again without a copy. */
   const text = typeof source === 'string' ? source : undefined
@@ -38,7 +36,11 @@ export function outgoingRequest(
     signal,
     method,
     headers,
-    init,
+    // for requests that are made anew, such as those of redirects
+    get init() {
+      const { cache, credentials, integrity, keepalive, mode } = request
+      return { ...beyond, cache, credentials, integrity, keepalive, mode, signal, referrer, referrerPolicy }
+    },
     hasBody,
     stream: replayable ? undefined : copy?.body,
     get url() {
@@ -49,7 +51,7 @@ export function outgoingRequest(
       const sent: RequestInit = { ...beyond, headers: withToken(headers, authorization), referrerPolicy }
       if (referrer !== 'about:client') sent.referrer = referrer
       if (followsRedirects) sent.redirect = 'manual'
-      if (text !== undefined && wasSent) return [request.url, { ...init, method, body: text, ...sent }]
+      if (text !== undefined && wasSent) return [request.url, { ...this.init, method, body: text, ...sent }]
       wasSent = true
       return [nextCopy() ?? request, sent]
     },
