@@ -14,16 +14,13 @@ import { WaitingTime } from './waiting-time.ts'
 
 /** The token of an API, as its queued calls need it. */
 interface NeededToken {
-  /** Returns the token if it can be sent as it is. */
   live(): AccessToken | undefined
-  /** Waits for one. */
   wait(signal: undefined): Promise<AccessToken>
   /** Why the last try to get one failed, until one succeeds. */
   readonly failure: { readonly reason: string; readonly error: TokenlaneError } | undefined
 }
 
 export interface QueueOptions {
-  /** The `baseUrl` of the API. */
   readonly api: string
   readonly policy: CheckedPolicy
   readonly emit: Emit
@@ -32,17 +29,13 @@ export interface QueueOptions {
   readonly token: NeededToken
 }
 
-/** A call that the API may have refused for its limit. */
 export interface RefusedCall {
   /** Its first refusal since the API last accepted a call. */
   refusal?: Refusal
 }
 
-/** The queue in a snapshot. */
 export interface QueueStatus extends LimitsStatus {
-  /** Queued calls. */
   readonly queued: number
-  /** Calls under way. */
   readonly running: number
   /**
    * ISO 8601, while calls are queued: the earliest time at which the last of them is sent, estimated from the limits and
@@ -68,7 +61,6 @@ export class ApiQueue implements BudgetQueue {
   readonly #calls: QueuedCalls
   /** What a call takes by the limits under which the calls are queued. */
   #plain: Demand
-  /** For what its calls wait. */
   readonly waitingTime: WaitingTime = new WaitingTime()
   policy: CheckedPolicy
   #running = 0
@@ -98,7 +90,7 @@ export class ApiQueue implements BudgetQueue {
   }
 
   /**
-   * Returns what a call holds while it is under way, without a promise where it need not wait. Throws `QUEUE_FULL`,
+   * Returns what a call holds while it is under way; synchronously if it need not wait. Throws `QUEUE_FULL`,
    * `QUEUE_TIMEOUT`, the error of the failed renewal, or the signal's reason.
    */
   enter(entering: EnterOptions): RunningCall | Promise<RunningCall> {
@@ -146,13 +138,12 @@ export class ApiQueue implements BudgetQueue {
     this.serve()
   }
 
-  /** Lifts a pause that the API asked for, for every process that shares the limiter. */
+  /** Lifts a pause, for every process that shares the limiter. */
   resume(): void {
     this.#budget.restraint.resume()
     this.serve()
   }
 
-  /** Keeps another policy from now on, for queued calls too. */
   setPolicy(policy: CheckedPolicy): void {
     this.policy = policy
     this.#budget.setPolicy(policy)
@@ -190,12 +181,10 @@ export class ApiQueue implements BudgetQueue {
     this.#wait(obstacle)
   }
 
-  /** Whether a call that comes now is queued, though there is a token. */
   get mustWait(): boolean {
     return this.#calls.size > 0 || this.#freeSlots <= 0 || this.#budget.forecast(this, 1) > 0
   }
 
-  /** Whether the API is paused for longer than a call may wait. */
   get isPausedTooLong(): boolean {
     const { maxWait = Infinity } = this.policy
     return this.#budget.restraint.pausedUntil - performance.now() > maxWait
@@ -274,7 +263,7 @@ export class ApiQueue implements BudgetQueue {
     return obstacle
   }
 
-  /** Other limits than before: the queued calls count towards others. */
+  /** Sorts the queued calls anew after the limits changed. */
   #requeue(): void {
     this.#plain = this.#budget.plain
     this.#budget.gaveUp(this)
@@ -359,7 +348,6 @@ export class ApiQueue implements BudgetQueue {
     else if (demand !== undefined && !this.#calls.have(demand)) this.#budget.gaveUp(this, demand)
   }
 
-  /** Returns how many calls are queued, and in how many milliseconds the last is sent: later calls and pauses add to it. */
   #length(): { queued: number; emptyIn: number } {
     const queued = this.#calls.size
     if (queued === 0) return { queued, emptyIn: 0 }

@@ -13,7 +13,6 @@ export interface RunningCall {
   readonly unit: Unit
 }
 
-/** How a call is queued. */
 export interface EnterOptions {
   readonly signal: AbortSignal | undefined
   /** Higher goes first; equal ones go in order. */
@@ -34,7 +33,7 @@ export interface QueueTimes {
 
 const noTimes: QueueTimes = { maxWait: undefined, aging: undefined }
 
-/** An estimate looks at so many limits: there may be one for each customer. */
+/** An estimate looks at this many limits at most: there may be one for each customer. */
 const mostEstimated = 10
 
 /** Returns what takes one unit of one of the limits of a demand. */
@@ -43,10 +42,8 @@ function takingOne(series: string, demand: Demand): Demand {
   return { key: `1 ${JSON.stringify(only)}`, cost: 1, series: only }
 }
 
-/** The priority of calls that were sent before. */
 const first = Number.MAX_SAFE_INTEGER
 
-/** Reads a priority that a caller gives. */
 export const readPriority: Reader<number> = fitting(
   (value) => Number.isSafeInteger(value) && value !== first,
   'a whole number',
@@ -73,7 +70,6 @@ interface OwnLane extends Lane {
   servedAt: number
 }
 
-/** A call that waits. */
 interface WaitingCall extends EnterOptions {
   readonly queuedAt: number
   readonly send: (call: RunningCall) => void
@@ -88,7 +84,6 @@ interface QueuedCall extends WaitingCall {
   limit: { readonly maxWait: number; readonly countdown: Countdown } | undefined
 }
 
-/** Returns how long a call has waited, in milliseconds. */
 function waitedBy({ limit, queuedAt }: QueuedCall): number {
   return limit ? limit.maxWait - limit.countdown.left : performance.now() - queuedAt
 }
@@ -98,7 +93,6 @@ export class QueuedCalls {
   readonly #tooLong: (maxWait: number) => TokenlaneError
   readonly #gaveUp: (demand: Demand) => void
   readonly #lanes = new Map<string, OwnLane>()
-  /** How many calls are queued. */
   size = 0
   #served = 0
   /** Calls with one signal share a listener: one of many would have to be searched for when it is removed. */
@@ -121,7 +115,6 @@ export class QueuedCalls {
     return ahead
   }
 
-  /** Whether some take this. */
   have({ key }: Demand): boolean {
     return this.#lanes.has(key)
   }
@@ -184,7 +177,6 @@ export class QueuedCalls {
     return lane
   }
 
-  /** Takes out the call of a lane that goes next. */
   next({ demand }: Lane): WaitingCall {
     return this.#take(this.#laneOf(demand))
   }

@@ -11,14 +11,13 @@ export class WaitingTime {
   cause: keyof CallWaits | undefined
   #since = 0
 
-  /** From now on calls wait for this, or not at all. */
   waitFor(cause: keyof CallWaits | undefined): void {
     if (cause === this.cause) return
     this.#read()
     this.cause = cause
   }
 
-  /** Returns a function that returns for what a call has waited since now. */
+  /** Returns a function that tells for what a call has waited since now. */
   start(): () => CallWaits {
     const before = this.#read()
     return () => {

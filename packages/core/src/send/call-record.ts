@@ -22,7 +22,6 @@ export class CallRecord {
   readonly manager: object
   /** The `baseUrl` of the API. */
   readonly api: string
-  /** The issuer of the API's tokens. */
   readonly issuer: string
   readonly client: string | undefined
   /** In capitals. */
@@ -61,7 +60,6 @@ export class CallRecord {
     this.#emit = emit
   }
 
-  /** Notes that an attempt goes out with this token. */
   sent(token: AccessToken): void {
     this.sends += 1
     this.remainingLifetime = token.expiresAt.getTime() - Date.now()
@@ -77,7 +75,6 @@ export class CallRecord {
     }
   }
 
-  /** Notes that the call is over; with an `error`, that it failed. */
   finish(error?: unknown): void {
     if (this.#isFinished) return
     this.#isFinished = true

@@ -1,6 +1,5 @@
 /** Counts the calls under way of one manager, so that closing can wait for them. */
 export class CallsUnderWay {
-  /** Whether the manager takes no new calls. */
   closed = false
   count = 0
   readonly #idle = Promise.withResolvers<void>()
@@ -12,7 +11,7 @@ export class CallsUnderWay {
     if (this.closed && this.count === 0) this.#idle.resolve()
   }
 
-  /** Returns what a call waits for that was never sent; rejects as soon as the manager closes. */
+  /** Waits on behalf of a call that was never sent; rejects as soon as the manager closes. */
   async untilClosed<T>(waited: Promise<T>, closed: () => Error): Promise<T> {
     const { promise, reject } = Promise.withResolvers<never>()
     const end = (): void => reject(closed())

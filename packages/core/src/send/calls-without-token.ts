@@ -2,15 +2,12 @@ import { builtinModule } from '../runtime/builtin-module.ts'
 import { isRequestBound } from '../runtime/request-bound.ts'
 import { withoutEffect } from '../runtime/without-effect.ts'
 
-/** What a manager is told of. */
 interface Watch {
   /** Returns whether the manager requests tokens at this URL: a 401 to that is about the client's secret. */
   asksAt(url: URL): boolean
-  /** Hears of a request that was refused, and brought no token. */
   refused(url: URL): void
 }
 
-/** A request on the channel of `node:http`. */
 interface HttpRequest {
   readonly protocol: string
   readonly path: string
@@ -43,8 +40,8 @@ const watches = new Set<WeakRef<Watch>>()
 let dropped: FinalizationRegistry<WeakRef<Watch>> | undefined
 
 /**
- * Tells a manager of the requests of this process that were answered with a 401 and brought no `Authorization`: no adapter
- * sees what is sent by a client that nothing is attached to. For any other response a status is compared, no more.
+ * Reports this process's requests that got a 401 and had no `Authorization`: no adapter sees a client without tokens. For
+ * any other response only the status is compared.
  *
  * @returns a function that ends it, which the manager has to hold for as long as it wants to hear.
  */

@@ -6,9 +6,9 @@ const mostReported = 100
 const longestReported = 200
 
 /**
- * Reports URLs that look as if they belonged to an API, and do not. One on the API's origin is reported once for each path,
- * to observers: an origin may well have paths without tokens. One with another scheme or port, or with another name of this
- * machine, is reported once for each origin, to people: that is a mistake.
+ * Reports URLs that look like an API's and are not. One on the API's origin is an event, once for each path: an origin may
+ * well have paths without tokens. One with another scheme, port or name of this machine is a mistake, so it is a warning,
+ * once for each origin.
  */
 export class MissedRoutes {
   readonly #apis: readonly URL[]

@@ -3,7 +3,7 @@ import type { SendOptions } from './api.ts'
 /** Has an option that other code has added to every object. */
 const everyObject = Object.prototype as SendOptions
 
-/** Returns the options of a call's own. Copying those of every call would take as long as the rest of it. */
+/** Returns a call's own options. Copying them for every call would take as long as the rest of it. */
 export function ownOptions(options: SendOptions): SendOptions {
   const { client, method, url, tokenWait, signal, replayable, pass, priority, resend, cost } = everyObject
   const isClean =

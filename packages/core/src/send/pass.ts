@@ -13,9 +13,7 @@ import { withinTokenWait } from './token-wait.ts'
 export interface CallContext extends Refusing {
   /** `undefined` without a rate policy: then calls wait for a token only. */
   readonly queue: ApiQueue | undefined
-  /** Decides what a 401 means. */
   readonly rejections: Rejections
-  /** Whether a response says that the token was refused. */
   readonly refuses: (report: Report) => boolean
   /** Whether calls may be sent again, or the methods of those that may. */
   readonly resend: boolean | readonly string[]
@@ -27,13 +25,11 @@ export interface CallContext extends Refusing {
 /** One call, through all of its attempts. */
 export interface Call extends RefusedCall {
   readonly options: AdmitOptions
-  /** Why it was sent again. */
   readonly resends: ResendReason[]
   /** `undefined` if calls are not observed. */
   readonly record: CallRecord | undefined
 }
 
-/** Begins a call, and runs the synchronous part of its work. */
 export function beginCall<T>(api: CallContext, options: AdmitOptions, work: (call: Call) => T): T {
   const resends: ResendReason[] = []
   const isObserved = api.emit.isObserved || tracing.isObserved
@@ -43,7 +39,7 @@ export function beginCall<T>(api: CallContext, options: AdmitOptions, work: (cal
 }
 
 /**
- * Returns the pass of one attempt, without a promise where nothing has to be waited for. Every failure is a rejection.
+ * Returns the pass of one attempt: synchronously if nothing has to be awaited. Every failure is a rejection.
  *
  * @param sentBefore whether the call has been sent before: then it goes before queued calls, and is not refused for a full
  * queue or a closing manager.
@@ -77,12 +73,10 @@ function isEndOfLimited({ resends }: Call, error: unknown): boolean {
 /** What a call holds: slot, token and permit where the API has a rate policy; else the token alone. */
 type EnteredCall = RunningCall | AccessToken
 
-/** Whether a call that is made now has to wait: for a token, a slot or a unit. */
 export function mustWait({ queue, rejections }: CallContext): boolean {
   return rejections.live() === undefined || queue?.mustWait === true
 }
 
-/** Returns slot, token and permit where the API has a rate policy; else the token alone. */
 function enter(
   api: CallContext,
   { options, record, resends }: Call,
@@ -112,7 +106,7 @@ function enter(
   return measured && entered instanceof Promise ? entered.finally(measured) : entered
 }
 
-/** Returns a function that returns for how long a call has waited for a token since now, in milliseconds. */
+/** Returns a function that measures how long a call has waited for a token since now, in milliseconds. */
 function tokenTime(queue: ApiQueue | undefined): () => number {
   const waits = queue?.waitingTime.start()
   const start = performance.now()
@@ -137,7 +131,6 @@ class AttemptPass implements Pass {
   #running: RunningCall | undefined
   /** Since when the API has refused the token, as known when the attempt was sent. */
   readonly #refusedSince: number | undefined
-  /** How long the call waits before its next attempt, in milliseconds. */
   #wait = 0
   #isSent = false
   #isOver = false
@@ -219,7 +212,6 @@ class AttemptPass implements Pass {
     return this.#resend(wasCurrent ? this.#reason : 'replaced')
   }
 
-  /** Why a call whose token was refused is sent again. */
   get #reason(): ResendReason {
     return this.#api.token.isCurrent(this.#token) ? 'retried' : 'rejected'
   }
@@ -230,7 +222,7 @@ class AttemptPass implements Pass {
     return !callsUnderWay.closed && queue?.givesUp(this.#call) === false
   }
 
-  /** Whether the call can be sent again: its body, neither the call nor its API forbids it, and it is not too late. */
+  /** Whether body, call and API allow another attempt, and it is not too late for one. */
   get #mayResend(): boolean {
     const { queue } = this.#api
     const { method = '', replayable = true, resend = this.#api.resend } = this.#call.options
@@ -272,7 +264,7 @@ class AttemptPass implements Pass {
     if (running !== undefined) this.#api.queue?.leave(running, this.#isSent)
   }
 
-  // its `authorization` is for the wire, and for no log
+  // keeps `authorization` out of logs
   [Symbol.for('nodejs.util.inspect.custom')](): string {
     return '[pass]'
   }

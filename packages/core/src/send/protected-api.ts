@@ -12,7 +12,6 @@ import { sendWith } from './send-rule.ts'
 export interface ProtectedApiOptions extends Omit<CallContext, 'queue'> {
   /** `undefined`: calls wait for a token only. */
   readonly ratePolicy: CheckedPolicy | undefined
-  /** Returns what an API with a rate policy allows. */
   readonly budgetOf: BudgetFactory
 }
 
@@ -66,7 +65,6 @@ export class ProtectedApi implements Api {
     return defined({ baseUrl, issuer, refusesTokens: rejections.refusesTokens, ...queue?.status() })
   }
 
-  /** Lifts a pause that the API asked for. */
   resume(): void {
     this.#context.queue?.resume()
   }

@@ -9,7 +9,6 @@ const second = 1_000
 /** In milliseconds: the longest distance between futile renewals, and for how long a new token is on trial. */
 const minute = 60_000
 
-/** What the calls of one API have in common that is about its 401s. */
 export interface Refusing {
   readonly baseUrl: string
   readonly issuer: string
@@ -19,15 +18,13 @@ export interface Refusing {
   readonly emit: Emit
 }
 
-/** A call whose attempt got a 401. */
 interface RefusedCall {
-  /** Whether it can be sent again. */
   readonly mayResend: boolean
   /** How long it may wait, in milliseconds. */
   readonly patience: number
 }
 
-/** What an API makes of one token. */
+/** What this API's responses have said about one token. */
 interface Judgement {
   readonly token: AccessToken
   /** Since when it has been accepted, on the monotonic clock; `undefined` also after the API went back to the old one. */
@@ -46,8 +43,8 @@ interface OldToken {
 }
 
 /**
- * Decides which token the calls of one API get, and what its 401s mean that speak of the token. A call is sent once more
- * after a 401, and the second one is the caller's. The first of these rules that fits decides what it is sent with:
+ * Decides which token the calls of one API get, and how to react to a 401 that refuses the token. A call is sent once more
+ * after a 401, and a second 401 is the caller's. The first of these rules that fits decides what it is sent with:
  *
  * 1. **The token has been replaced**: its successor.
  * 2. **The token is on trial**, that is, the API has not accepted it for a minute yet, and the renewal was ahead of
@@ -91,7 +88,6 @@ export class Rejections {
     return (this.#old && this.#oldFor(this.#old)) ?? this.#api.token.live()
   }
 
-  /** Waits for a token, as the issuer's token does. */
   wait(signal: AbortSignal | undefined): Promise<AccessToken> {
     return this.#api.token.wait(signal)
   }
@@ -151,7 +147,7 @@ export class Rejections {
     this.#drop(token)
   }
 
-  /** Notes that a token was accepted; `refusedSince` is what it was when the attempt was sent. */
+  /** @param refusedSince - as it was when the attempt was sent. */
   accepted(token: AccessToken, refusedSince: number | undefined): void {
     const known = this.#judgement
     const isKnown = known?.token === token && known.acceptedSince !== undefined
@@ -200,7 +196,6 @@ export class Rejections {
       : Math.max(rejectedAt + second, Math.min(distant, since + second))
   }
 
-  /** Returns the old token while calls get it. */
   #oldFor({ token, until }: OldToken): AccessToken | undefined {
     if (this.#api.token.former() !== token) this.#old = undefined
     else if (performance.now() < until) return token
@@ -222,7 +217,7 @@ export class Rejections {
     return true
   }
 
-  /** Notes that the old token was refused as well; returns what the API made of the current one, if it refused that. */
+  /** The old token was refused as well. Returns what the API made of the current one, if it refused that. */
   #oldRefused(): Judgement | undefined {
     this.#old = undefined
     this.#spurned = 'every'

@@ -35,7 +35,7 @@ export async function sendWith<T>(
   }
 }
 
-/** Waits for the pass of the next attempt, and drops the response to the one before, which is the caller's if there is none. */
+/** Waits for the next pass and drops the response; returns `undefined` if the response is the caller's after all. */
 async function nextAfter<T>(pass: Pass, exchange: Exchange<T>): Promise<Pass | undefined> {
   let next: Pass
   try {

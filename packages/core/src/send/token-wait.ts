@@ -6,13 +6,13 @@ import type { Refusing } from './rejections.ts'
 interface Waiting {
   readonly api: Pick<Refusing, 'baseUrl' | 'issuer' | 'token'>
   readonly signal: AbortSignal | undefined
-  /** Returns a function that returns for how many milliseconds the call has waited for a token since. */
+  /** Returns a function that measures how long the call has waited for a token since now, in milliseconds. */
   readonly start: () => () => number
 }
 
 /**
- * Returns what `enter` does, whose wait ends once the call has waited for a token for as long as its client's timeout allows:
- * by a signal, so that the renewal goes on for other calls. The wait for a turn does not count.
+ * Calls `enter`, and ends its wait for a token when the client's own timeout says so: by a signal, so that the renewal goes
+ * on for other calls. The wait for a turn does not count.
  */
 export function withinTokenWait<T>(
   { ms, error }: TokenWait,

@@ -8,7 +8,6 @@ import { AccessToken } from '../access-token.ts'
 const longestFloor = 10_000
 
 interface HeldTokenOptions {
-  /** Name of the issuer. */
   readonly issuer: string
   readonly renewBefore: number | undefined
 }
@@ -19,7 +18,6 @@ export class HeldToken {
   grant: Grant | undefined
   /** `undefined` before the first one, and after a 401 dropped it. */
   token: AccessToken | undefined
-  /** When its renewal begins in the background. */
   renewBefore = 0
   /** When calls wait for its renewal. They can still have it if that fails. */
   floor = 0
@@ -56,13 +54,12 @@ export class HeldToken {
     return left > floor ? left - floor : left
   }
 
-  /** Returns the token before the current one, while it is not too old to be sent. */
+  /** Returns the token before the current one, while it can be sent. */
   former(): AccessToken | undefined {
     const { token, grant } = this.#former ?? {}
     return grant !== undefined && timeUntil(grant.expiry) > floorOf(grant) ? token : undefined
   }
 
-  /** Gives calls this token from now on. */
   use(grant: Grant): AccessToken {
     const { token, grant: old } = this
     // some issuers return the same token until it expires
@@ -75,13 +72,11 @@ export class HeldToken {
     return this.token
   }
 
-  /** Returns whether this token should replace the current one. */
   wouldAccept(grant: Grant): boolean {
     const left = timeUntil(grant.expiry)
     return left > floorOf(grant) && (left > this.#renewBeforeOf(grant) || this.left <= 0)
   }
 
-  /** Drops the token, whichever it is, and the one before it. */
   forget(): void {
     this.forgotten += 1
     this.#former = undefined
@@ -100,7 +95,6 @@ export class HeldToken {
     this.rejectedAt = performance.now()
   }
 
-  /** Returns why the token is to be renewed. */
   reason(): RenewalReason {
     if (this.token !== undefined) return this.left > this.floor ? 'ahead' : 'expired'
     return this.rejectedAt === Number.NEGATIVE_INFINITY ? 'startup' : 'rejected'

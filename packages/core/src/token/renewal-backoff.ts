@@ -14,16 +14,15 @@ const longestWithoutToken = 5_000
 const longestRetryAfter = 300_000
 /** The longest distance while calls fail without a token and the issuer may be busy or down, in milliseconds. */
 const longestUnsaid = 30_000
-/** How soon is tried once more what may pass by itself, in ms. */
+/** When a fault that may pass by itself is tried once more, in ms. */
 const soon = 2_000
 
-/** The tries that no success has followed. */
+/** The failed tries since the last success. */
 export interface FailedTries {
-  /** Code of the last failed try, until a renewal succeeds. */
+  /** Code of the last one. */
   readonly lastError?: TokenlaneErrorCode
-  /** When the first failed try since the last success was made, ISO 8601. */
+  /** When the first one was made, ISO 8601. */
   readonly failingSince?: string
-  /** How many tries have failed since the last success. */
   readonly failedTries?: number
 }
 
@@ -35,11 +34,11 @@ export class RenewalBackoff {
   /** The error of the last of them, why it failed in the words of the log, and how many before it did so too. */
   lastTry: { readonly error: TokenlaneError; readonly reason: string; readonly repeats: number } | undefined
   #failures = 0
-  /** How often the issuer was busy in a row, also across renewals that gave up. */
+  /** Busy responses in a row, also across renewals. */
   #busy = 0
-  /** How many tries of renewals that calls waited for got an answer of an issuer that may be busy, since the last success. */
+  /** Responses of an issuer that may be busy, to renewals that calls waited for, since the last success. */
   #crowded = 0
-  /** How many renewals failed that calls waited for, since the last success. */
+  /** Failed renewals that calls waited for, since the last success. */
   #lost = 0
 
   /** The error of the last renewal, while it is too early for another one. */
@@ -87,7 +86,7 @@ export class RenewalBackoff {
     return isOver ? undefined : longest
   }
 
-  /** Whether calls have given up before, and many processes may ask at once: at first, an issuer that restarts is likelier. */
+  /** Whether many processes may ask at once. Only after calls gave up: at first, an issuer that restarts is likelier. */
   #isThinned(error: TokenlaneError): boolean {
     return this.#lost > 0 && mayCrowd(error)
   }
@@ -99,11 +98,11 @@ export class RenewalBackoff {
       : spacing
   }
 
-  /** Returns the distance to the next try: what the issuer asks for, else our own. 250 ms at least, 5 minutes at most. */
+  /** Returns the delay before the next try: the issuer's, else our own; from 250 ms to 5 minutes. */
   #heeding(error: TokenlaneError, spacing: number): number {
     const { retryAfter = 0, busy } = error
     const isNamed = isPause(retryAfter)
-    // those that the issuer named the same moment must not come back together again and again
+    // processes that got the same `Retry-After` must not come back together again and again
     const drawn = (refusals: number): number => Math.random() * thinned(isNamed ? refusals - 1 : refusals)
     if (busy === true)
       return Math.max(firstRetry, Math.min(longestRetryAfter, retryAfter + drawn(this.#busy)))
@@ -113,12 +112,12 @@ export class RenewalBackoff {
     return Math.min(longestRetryAfter, retryAfter + apart)
   }
 
-  /** Counts a busy issuer; called for each try that failed, before it is decided what follows. */
+  /** Called for each failed try, before it is decided what follows. */
   tried(error: TokenlaneError): void {
     if (error.busy === true) this.#busy += 1
   }
 
-  /** Counts one try of a renewal that failed; returns how many before it failed for the same reason. */
+  /** Counts a failed try; returns how many before it failed for the same reason. */
   tryFailed(error: TokenlaneError, reason: string): number {
     const { failingSince = new Date().toISOString(), failedTries = 0 } = this.failing
     this.failing = { failingSince, failedTries: failedTries + 1, lastError: error.code }
@@ -128,8 +127,6 @@ export class RenewalBackoff {
   }
 
   /**
-   * Remembers a renewal that failed.
-   *
    * @param neededIn when calls will need the next renewal, in milliseconds from now; `undefined` if they have just
    * waited for this one as long as they may.
    * @returns how long it is too early for another renewal, in milliseconds.
@@ -163,7 +160,7 @@ export class RenewalBackoff {
   }
 }
 
-/** Whether many processes may have asked at once, though the issuer does not say so. */
+/** Whether the issuer may be busy without saying so. */
 const mayCrowd = (error: TokenlaneError): boolean => error.busy !== true && isTooMuch(error)
 
 /** Whether the issuer decides when to try again: 0, or a date in the past, only says that this outage is short. */
@@ -174,8 +171,8 @@ function isAsked({ retryAfter = 0, busy }: TokenlaneError): boolean {
 const isPause = (retryAfter: number): boolean => retryAfter >= firstRetry
 
 /**
- * Returns up to how long to wait after a busy issuer has refused so many tries in a row, in milliseconds: doubled at first,
- * then 3 s more each time. So 20 processes fit one request a second, and 100 do in the end.
+ * Returns the longest wait after this many busy responses in a row, in milliseconds: doubled at first, then 3 s more each
+ * time. So 20 processes fit one request a second, and 100 do in the end.
  */
 function thinned(refusals: number): number {
   return refusals < 1 ? 0 : Math.min(700 * 2 ** (refusals - 1), 6_000 + 3_000 * refusals)
@@ -187,7 +184,7 @@ function isFinal(error: TokenlaneError): boolean {
   return isRefusal(error) || (definite === true && code === 'TOKEN_RESPONSE_INVALID')
 }
 
-/** Whether something that stands before the issuer may have answered, as where both start together. */
+/** Whether a proxy in front of an issuer that is starting may have responded. */
 function mayPass({ code, status }: TokenlaneError): boolean {
   return code === 'TOKEN_REQUEST_FAILED' && status !== undefined
 }

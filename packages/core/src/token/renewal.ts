@@ -12,16 +12,13 @@ import type { HeldToken } from './held-token.ts'
 import type { RenewalBackoff } from './renewal-backoff.ts'
 import { shareAcrossRequests } from './share-across-requests.ts'
 
-/** A try after one that failed. */
 export interface Retry {
   /** How long to wait before it, in milliseconds. */
   readonly delay: number
   readonly after: TokenlaneError
 }
 
-/** What governs the life of one issuer's token. */
 export type RenewalOptions = Pick<CheckedIssuer, 'renewBefore' | 'maxWait' | 'url' | 'credentials'> & {
-  /** Name of the issuer. */
   readonly issuer: string
   readonly emit: Emit
 }
@@ -42,7 +39,6 @@ export class Renewal implements Wait {
   /** How many calls have waited so far, and how many do now. */
   #joiners = 0
   #waiting = 0
-  /** Until the first waiting call gives up. */
   #countdown: Countdown | undefined
   #delay: Delay | undefined
   #isStopped = false
@@ -178,7 +174,7 @@ export class Renewal implements Wait {
     }
   }
 
-  /** Waits before a try; throws the error of the one before if no call waits for it any more. */
+  /** Throws the error of the try before if no call waits any more. */
   async #pauseBefore({ delay, after }: Retry): Promise<void> {
     await this.#wait(delay)
     if (this.#waiting > 0 && !this.#isStopped) return
@@ -195,7 +191,6 @@ export class Renewal implements Wait {
     await delay.over
   }
 
-  /** Returns how long to wait before the next try; `undefined` if there must be none. */
   #delayAfter(error: TokenlaneError, tries: number): number | undefined {
     // waiting calls are better served with the old token now than with a new one later
     this.#wasNeeded = this.needed
@@ -204,7 +199,7 @@ export class Renewal implements Wait {
       : undefined
   }
 
-  /** Remembers and reports the failure of the last try; returns what calls fail with that have waited for it. */
+  /** Remembers and reports the failure; returns the error of the calls that have waited. */
   #giveUp(error: TokenlaneError, tries: number, span: number): TokenlaneError {
     const { backoff, maxWait } = this.#renewed
     // a refusal that was only remembered is not another failure
@@ -215,14 +210,12 @@ export class Renewal implements Wait {
     return last
   }
 
-  /** Returns how long it is too early for the next renewal, in milliseconds. */
   #remember(error: TokenlaneError): number {
     const { held, backoff } = this.#renewed
     // calls that gave up early do not make the later ones fail at once
     return backoff.failed(error, held.timeUntilOld() ?? (this.#waiting > 0 ? undefined : 0))
   }
 
-  /** Reports why there is no new token, when the next try comes, and what calls do until then. */
   #report(error: TokenlaneError, retryIn: number, callsFail: boolean): void {
     const { issuer, url, held, backoff, maxWait, emit } = this.#renewed
     const { code, status, oauthError, transportCode } = error
@@ -245,7 +238,6 @@ export class Renewal implements Wait {
   }
 }
 
-/** Returns the error of calls that have waited for several tries. */
 function afterTries(error: TokenlaneError, tries: number, span: number, maxWait: number): TokenlaneError {
   const times = tries === 1 ? '1 try' : `${tries} tries`
   const asked = error.retryAfter === undefined ? '' : ` (Retry-After: ${error.retryAfter} ms)`

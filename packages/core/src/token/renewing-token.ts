@@ -29,12 +29,10 @@ export type CurrentToken = Pick<
  * Nothing runs without calls: a call looks at the token's age, so an idle process has no timer.
  */
 export class RenewingToken {
-  /** How long a call waits for a token at most, in milliseconds. */
   readonly maxWait: number
   readonly #held: HeldToken
   readonly #backoff = new RenewalBackoff()
   readonly #renewed: Renewed
-  /** The last renewal. */
   #renewal: Renewal | undefined
 
   constructor(source: TokenSource, options: RenewalOptions) {
@@ -51,7 +49,6 @@ export class RenewingToken {
     return token
   }
 
-  /** Returns the token before the current one, while it can be sent, if its renewal came ahead of expiry. */
   former(): AccessToken | undefined {
     return this.#held.former()
   }
@@ -75,7 +72,6 @@ export class RenewingToken {
     }
   }
 
-  /** Whether calls get this token now. */
   isCurrent(token: AccessToken): boolean {
     return this.#held.token === token
   }
