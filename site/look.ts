@@ -14,12 +14,10 @@ const dist = fileURLToPath(new URL('dist', import.meta.url))
 const kinds = [
   'index.html',
   'guide/bootstrap.html',
-  'guide/options.html',
   'guide/rate-policy.html',
   'guide/metrics.html',
   'guide/troubleshoot.html',
   'packages/redis.html',
-  'reference/index.html',
   'reference/@tokenlane/core.html',
   'examples/express.html',
   'compare.html',

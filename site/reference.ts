@@ -1,5 +1,5 @@
 // The API reference: one page for each entry point, of the docstrings in its source.
-import { writeFileSync } from 'node:fs'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Application, type ProjectReflection } from 'typedoc'
 import type { PluginOptions } from 'typedoc-plugin-markdown'
@@ -76,6 +76,12 @@ export async function writeReference(folder: string): Promise<void> {
   app.validate(project)
   await app.generateOutputs(project)
   if (app.logger.hasErrors() || app.logger.hasWarnings()) throw new Error('the API reference has faults')
+  for (const page of globSync(join(folder, '**/*.md'))) {
+    const text = readFileSync(page, 'utf8')
+    // a line, in the place of a heading and a block of code
+    const short = text.replaceAll(/^#+ Default Value\n+```ts\n(.+)\n```$/gm, 'Default: `$1`')
+    writeFileSync(page, short.replaceAll(/^#+ Default Value\n+/gm, 'Default: '))
+  }
   writeFileSync(join(folder, 'index.md'), contents())
 }
 
