@@ -9,7 +9,7 @@ export class ApiClock {
   #most = Infinity
   #knownAt = 0
 
-  /** Notes a response of which the API says that it began at `date`, epoch milliseconds of a whole second. */
+  /** @param date - when the response began by the API's `Date`, epoch milliseconds of a whole second. */
   heard(date: number, sentAt: number, now: number): void {
     const { least, most } = this.bounds(now)
     // it began after the request was sent, and within that second

@@ -28,10 +28,10 @@ export interface SentRequest<Units = unknown> {
 
 /** How much longer than another one a request can take to arrive, in milliseconds, unless the policy says otherwise. */
 export const defaultGrace = 250
-/** A process that seldom sends learns from this many more windows at once, at most. */
+/** A process that seldom sends learns from at most this many more windows at once. */
 const mostAtOnce = 4
 
-/** A turn of the event loop that takes less than this has no effect on bounds, in milliseconds. */
+/** A shorter turn of the event loop does not change bounds, in milliseconds. */
 const shortTurn = 10
 /** How often the event loop is looked at while a connection may be being set up, in milliseconds. */
 const look = 50
@@ -120,7 +120,6 @@ export class Arrivals<Units = unknown> {
     return this.#connections.busy > 0 ? this.#grace : 0
   }
 
-  /** Notes that a request is sent now, which takes these units. */
   send(units: Units): SentRequest<Units> {
     const now = this.#clock.now()
     this.#learn(now)
@@ -135,8 +134,8 @@ export class Arrivals<Units = unknown> {
   }
 
   /**
-   * Notes that the response to a request arrived. An API refuses a request faster than it serves one. Returns the latest
-   * arrival that was known before this response, or `notice` milliseconds ago.
+   * Reads a response. An API refuses a request faster than it serves one. Returns the latest arrival that was known before
+   * this response, or `notice` milliseconds ago.
    */
   answered(request: SentRequest<Units>, isRefused: boolean, notice: number = this.#window): number {
     const now = this.#clock.now()
@@ -152,23 +151,23 @@ export class Arrivals<Units = unknown> {
     return Math.min(before, Math.max(request.latest, now - notice))
   }
 
-  /** Notes that an answered request has finished: its connection is free. */
+  /** The exchange of an answered request ended: its connection is free. */
   freed(): void {
     this.#connections.freed()
   }
 
-  /** Notes that a request ends without a response, and may arrive all the same, or that it was never sent. */
+  /** A request ended without a response, which may still arrive, or was never sent. */
   dropped(request: SentRequest<Units>): void {
     this.#close(request)
     this.#connections.closed()
   }
 
-  /** Notes that requests wait for a unit. */
+  /** Called while requests wait for a unit. */
   full(): void {
     this.#wasFull = true
   }
 
-  /** Notes that the API refused a request that was sent at `sentAt`, by this process or by another one. */
+  /** The API refused a request, of this process or of another one. */
   refused(sentAt: number): void {
     // requests that were sent together are refused together
     const isNew = sentAt > this.#refusedAt
@@ -184,7 +183,7 @@ export class Arrivals<Units = unknown> {
     return this.#connections.free(now)
   }
 
-  /** Notes that this turn of the event loop is still running: what was sent may not have left yet. */
+  /** This turn of the event loop is still running: what was sent may not have left yet. */
   stillHere(now: number): void {
     const late = now - this.#nextLook
     if (late < shortTurn) return
@@ -197,7 +196,7 @@ export class Arrivals<Units = unknown> {
     this.#stopLooking = this.#clock.after(ms, () => this.#look())
   }
 
-  /** What was sent has left by now, but for requests whose connection may be being set up. */
+  /** By now everything has left except requests whose connection may be being set up. */
   #look(): void {
     const now = this.#clock.now()
     this.stillHere(now)

@@ -1,10 +1,10 @@
 import type { Demand } from './demand.ts'
 import type { Claim, NotBefore, Permit, RateLimiter } from './rate-limiter.ts'
 
-/** For so many kinds of calls units are asked for; then those that wait no more are sorted out. */
+/** Units are asked for at most this many kinds of calls; then those that wait no more are removed. */
 const most = 1_000
 
-/** What a limiter was asked for: it goes on to get units for that, which others go without, until it is told that none waits. */
+/** What a limiter was asked for: it reserves units for these calls until it hears that none of them waits. */
 export class Asked {
   readonly #limiter: Pick<RateLimiter, 'take'>
   /** By the key of what the calls take. */
@@ -25,7 +25,7 @@ export class Asked {
     return this.#limiter.take(claim, wanted)
   }
 
-  /** No call waits any more that takes this, or none of a kind that is not `wanted`. */
+  /** No call of this kind waits any more, or only calls of `wanted` kinds do. */
   withdraw(demand?: Demand, wanted: (key: string) => boolean = () => false): void {
     for (const key of demand === undefined ? this.#claims.keys() : [demand.key])
       if (!wanted(key)) this.#withdraw(key)

@@ -12,7 +12,6 @@ import { type CheckedPolicy, checkRatePolicy } from './rate-policy.ts'
 import { type Restrained, Restraint, type SentCall } from './restraint.ts'
 import { type Sharer, Turns } from './turns.ts'
 
-/** A queue that takes its units of a budget. */
 export interface BudgetQueue extends Sharer, Restrained {}
 
 /** The units of one call that was sent. */
@@ -26,7 +25,6 @@ export interface Obstacle {
   readonly ms: number
 }
 
-/** The limits in a snapshot. */
 export interface LimitsStatus {
   /** The limits of the policy that have a `name` or a `match`. */
   readonly limits?: readonly LimitStatus[]
@@ -53,8 +51,8 @@ export interface LimitsStatus {
 }
 
 /**
- * What an API allows: units of its limits, for as long as its responses ask for no restraint. One object, whoever shares it:
- * one queue, those of tenants, and, by the limiter, those of other processes.
+ * What an API allows: units of its limits, as far as its responses let calls go. One object for all that share it: one
+ * queue, those of tenants, and, through the limiter, those of other processes.
  */
 export class Budget {
   readonly #api: string
@@ -67,7 +65,7 @@ export class Budget {
   readonly restraint: Restraint
   #watch: PolicyWatch
   readonly #asked: Asked
-  /** Why the shared budget fails, while it does. */
+  /** Why the shared budget fails; `undefined` while it works. */
   failure: string | undefined
   /** Whether it outlives its queues. */
   readonly #isKept: boolean
@@ -107,14 +105,14 @@ export class Budget {
     if (this.#queues.size === 2) this.#serveAll()
   }
 
-  /** A queue takes no more units: its last call has ended. */
+  /** Called by a queue whose last call has ended. */
   async leave(queue: BudgetQueue): Promise<void> {
     this.gaveUp(queue)
     this.#queues.delete(queue)
     if (this.#queues.size === 0 && !this.#isKept) await this.close()
   }
 
-  /** Whether a new budget would allow no more than this one, and nobody uses it. */
+  /** Whether no queue uses it and a new budget would allow no more. */
   get isUnused(): boolean {
     return (
       this.#queues.size === 0 &&
@@ -124,22 +122,20 @@ export class Budget {
     )
   }
 
-  /** Ends the limiter. */
   async close(): Promise<void> {
     await this.#limiter.close()
   }
 
-  /** What a call takes of which no limit looks at more. */
+  /** One unit of each limit without a `match`. */
   get plain(): Demand {
     return this.#claims.demands.plain
   }
 
-  /** Returns what a call takes. */
   demandOf(queue: BudgetQueue, call: AskingCall): Demand {
     return this.#claims.demands.of(call, queue.policy)
   }
 
-  /** Returns the unit of a call that is sent now, or when to ask again; `couldUse` calls could be sent, this one included. */
+  /** @param couldUse - how many calls could be sent, this one included. */
   take(queue: BudgetQueue, demand: Demand, now: number, couldUse: number): Unit | Obstacle {
     const isShared = this.#queues.size > 1
     if (isShared && !this.#turns.mayTake(queue, demand, couldUse)) return { cause: 'limit', ms: Infinity }
@@ -195,7 +191,7 @@ export class Budget {
     return this.#inUse.fullSeries(demand, now)
   }
 
-  /** Another policy of one queue: its limits are everybody's. */
+  /** Takes another policy of one queue, whose limits hold for all queues. */
   setPolicy(policy: CheckedPolicy): void {
     this.#setLimits(policy)
     const { limits, spread, accounting, unansweredGrace } = policy
@@ -204,7 +200,7 @@ export class Budget {
     this.#turns.serveSoon()
   }
 
-  /** No call of a queue can use a unit now, or none that takes this. */
+  /** No call of a queue can use a unit now, or none of this kind. */
   gaveUp(queue: BudgetQueue, demand?: Demand): void {
     this.#turns.leave(queue, demand)
     this.#asked.withdraw(demand, (key) => this.#turns.wanted(key) > 0)
@@ -233,7 +229,6 @@ export class Budget {
     return first
   }
 
-  /** Returns what a call waits for that got no unit. */
   #obstacle(queue: BudgetQueue, claim: Claim, ms: number, now: number): Obstacle {
     const { trial } = this.restraint
     if (trial !== undefined && this.#inUse.isTried(trial)) return { cause: 'pause', ms: trial.until - now }
@@ -250,7 +245,7 @@ export class Budget {
     this.#watch = new PolicyWatch(this.#api, policy)
   }
 
-  /** Another process says something; what none of ours has written is ignored. */
+  /** Takes a word of another process; ignores what was not written by Tokenlane. */
   #hear(word: Word): void {
     const { about, text } = word
     try {
@@ -264,13 +259,12 @@ export class Budget {
     this.#serveAll()
   }
 
-  /** Units came free. */
   #serve(): void {
     if (this.#queues.size > 1) this.#turns.serve()
     else this.#first?.serve()
   }
 
-  /** Lets every queue find out that it need not wait: as soon as the code that runs now has ended. */
+  /** Serves every queue once the code that runs now has ended. */
   #serveAll(): void {
     for (const queue of this.#queues) queueMicrotask(() => queue.serve())
   }

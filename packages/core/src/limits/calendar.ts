@@ -1,4 +1,3 @@
-/** A window of the calendar. */
 export type CalendarWindow = 'second' | 'minute' | 'hour' | 'day' | 'month'
 
 /** How long each lasts, in milliseconds; a month at most. */
@@ -10,7 +9,7 @@ export const calendarWindows: Readonly<Record<CalendarWindow, number>> = {
   month: 31 * 86_400_000,
 }
 
-/** Returns when the window began that holds an instant, and when the next one begins, in epoch milliseconds. */
+/** Returns the beginning and end of the window around an instant, in epoch milliseconds. */
 export function windowAt(
   instant: number,
   window: CalendarWindow,

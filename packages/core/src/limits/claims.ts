@@ -5,7 +5,7 @@ import { readDate, type ResponseHead } from './rate-limit-headers.ts'
 import { type Claim, type FixedLimit, isSliding } from './rate-limiter.ts'
 import type { CheckedPolicy } from './rate-policy.ts'
 
-/** So many claims are kept, and for so long one of an API whose clock is followed, in milliseconds. */
+/** How many claims are kept, and for how long at most, in milliseconds. */
 const mostClaims = 1_000
 const clockHolds = 60_000
 
@@ -26,7 +26,6 @@ export class Claims {
   demands: Demands
   /** By the key of their demand. */
   readonly #held = new Map<string, HeldClaim>()
-  /** The one that was asked for last. */
   #last: HeldClaim | undefined
 
   /** @param isUnused whether no unit of these limits is in use. */
@@ -45,7 +44,7 @@ export class Claims {
     this.forget()
   }
 
-  /** The limits are others than before. */
+  /** The limits changed. */
   forget(): void {
     this.#held.clear()
     this.#last = undefined
@@ -60,7 +59,7 @@ export class Claims {
     this.forget()
   }
 
-  /** Returns the claim of a call that is sent now, as the trial after a pause where there is one. */
+  /** Returns the claim of a call that is sent now; with `trial`, as the trial after a pause. */
   of(demand: Demand, now: number, trial?: FixedLimit): Claim {
     const last = this.#last
     if (last !== undefined && last.demand === demand && last.trial === trial && now < last.until)

@@ -9,11 +9,11 @@ import type {
 } from './rate-limiter.ts'
 import { isOfName } from './demand.ts'
 
-/** What the limiter is named that APIs have in common, in the place of a base URL. */
+/** The name of the common limiter, in the place of a base URL. */
 const scope = 'named limits'
 
 /**
- * Returns what makes the limiters of APIs that have named limits: views of one limiter, which keeps the units of a name
+ * Returns a factory for APIs with named limits. Their limiters are views of one limiter, which keeps the units of a name
  * once, and everything else for each API.
  */
 export function commonLimiter(create: RateLimiterFactory | undefined): RateLimiterFactory {

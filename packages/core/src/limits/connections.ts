@@ -15,7 +15,7 @@ export class Connections {
   #mostBusy: number[] = []
   #slot = 0
 
-  /** Notes that a request is sent, and returns whether it may need another connection than those that were busy lately. */
+  /** Counts a request, and returns whether it may need a new connection. */
   sent(now: number): boolean {
     this.#passTime(now)
     this.busy += 1
@@ -30,12 +30,12 @@ export class Connections {
     this.busy -= 1
   }
 
-  /** Notes that an answered request has finished: its connection is free. */
+  /** The exchange of an answered request ended: its connection is free. */
   freed(): void {
     this.#taken -= 1
   }
 
-  /** Notes that a request ended without a response: its connection is closed, or was never open. */
+  /** A request ended without a response: its connection is closed, or was never open. */
   closed(): void {
     this.busy -= 1
     this.#taken -= 1
@@ -48,7 +48,6 @@ export class Connections {
     return this.busy > 0 ? Math.max(...this.#mostBusy) - this.#taken : Infinity
   }
 
-  /** Keeps how many connections were busy until now. */
   #passTime(now: number): void {
     const current = Math.floor(now / slot)
     if (current === this.#slot) return

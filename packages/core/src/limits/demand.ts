@@ -11,7 +11,6 @@ export interface Demand {
   readonly series: readonly (string | undefined)[]
 }
 
-/** What is known of a call that asks for units. */
 export interface AskingCall {
   readonly method?: string | undefined
   /** Read only where a policy looks at it. */
@@ -20,14 +19,14 @@ export interface AskingCall {
   readonly cost?: number | undefined
 }
 
-/** So many more kinds of calls, and those that have no unit in use are forgotten. */
+/** After this many more kinds of calls, those without a unit in use are forgotten. */
 const mostUnused = 1_000
 
-/** Which limits of one API the calls count towards. */
+/** Finds the limits of one API that a call counts towards. */
 export class Demands {
-  /** What a call takes that no limit looks at. */
+  /** One unit of each limit without a `match`. */
   readonly plain: Demand
-  /** One of each kind of calls, that is of those which count together. There may be one for each customer. */
+  /** One for each kind of calls that count together. There may be one for each customer. */
   readonly #kinds = new Map<string, Demand>()
   #mostKinds = mostUnused
   /** Whether all calls so far take the same. */
@@ -81,7 +80,7 @@ export class Demands {
     return demand
   }
 
-  /** What has been taken so far: one of each kind of calls. */
+  /** One for each kind of calls so far. */
   get all(): Demand[] {
     return [this.plain, ...this.#kinds.values()]
   }
@@ -95,7 +94,6 @@ export class Demands {
   }
 }
 
-/** Returns what a limit is called in messages. */
 function nameOf({ name, match }: Limit, index: number): string {
   return `"${name ?? (match === undefined ? `limits[${index}]` : [match].flat().join(', '))}"`
 }

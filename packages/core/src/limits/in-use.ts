@@ -4,7 +4,6 @@ import type { Demand } from './demand.ts'
 import type { FixedLimit, LimitInForce, RateLimiter, Usage } from './rate-limiter.ts'
 import { namesOf } from './rate-policy.ts'
 
-/** One limit in a snapshot. */
 export interface LimitStatus extends NamedLimit {
   /**
    * The units in use; of a limit for each value of a path, those of the value that has used most. Missing while the
@@ -13,14 +12,13 @@ export interface LimitStatus extends NamedLimit {
   readonly used?: number
 }
 
-/** What is in use of what calls of one kind count towards. */
+/** How full the limits of one kind of calls are. */
 interface Filling extends Pick<Usage, 'lag' | 'arrivesWithin'> {
   /** The used share of the fullest limit, and how many units are left in the emptiest; `undefined` while not known. */
   readonly share: number | undefined
   readonly left: number | undefined
 }
 
-/** How much of the limits is in use. */
 export class InUse {
   readonly #limiter: Pick<RateLimiter, 'usage'>
   readonly #claims: Claims
@@ -46,7 +44,7 @@ export class InUse {
     return shares.length > 0 ? Math.max(...shares) : undefined
   }
 
-  /** The limits that have a name, or count some calls only. */
+  /** The limits with a `name` or a `match`. */
   get rows(): LimitStatus[] | undefined {
     const { policy, demands } = this.#claims
     const rows = policy.limits.flatMap((limit, index): LimitStatus[] => {
@@ -68,7 +66,6 @@ export class InUse {
     return claim.limits.filter(isFull).map(({ series }) => series)
   }
 
-  /** Whether the call that tries has been sent. */
   isTried(trial: FixedLimit): boolean {
     const claim = this.#claims.of(this.#claims.demands.plain, performance.now(), trial)
     return (this.#limiter.usage(claim).used?.at(-1) ?? 0) > 0

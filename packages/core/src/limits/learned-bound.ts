@@ -22,14 +22,13 @@ export class LearnedBound {
     this.#window = window
   }
 
-  /** Notes a window without a refusal. The longer the bound, the more there is to gain. */
+  /** A window passed without a refusal. The longer the bound, the more there is to gain. */
   held(): void {
     this.#quiet += 1
     if (!this.#wasRefused) this.#shrink(1 / (1 + Math.min(1, (2 * this.ms) / this.#window)))
     else if (this.#quiet * this.ms > patience * this.#window) this.#shrink(0.9)
   }
 
-  /** Notes that the API refused a request. */
   failed(): void {
     this.#quiet = 0
     if (this.#wasRefused) this.ms = Math.min(setUpFactor * this.#grace, this.ms * laterRaise)

@@ -1,7 +1,6 @@
 import { refuse } from '../options/check.ts'
 import type { Reader } from '../options/reader.ts'
 
-/** A call, as limits look at it. */
 export interface LimitedCall {
   /** In capitals. */
   readonly method: string
@@ -39,7 +38,6 @@ function inOneForm(segment: string): string {
   }
 }
 
-/** Returns what matches as soon as one of the patterns does. */
 export function matchOf(patterns: string | readonly string[]): Match {
   const all = [patterns].flat().map((pattern) => patternOf(pattern))
   return (method, path) => {
@@ -51,7 +49,6 @@ export function matchOf(patterns: string | readonly string[]): Match {
   }
 }
 
-/** Reads patterns of calls. */
 export const readMatch: Reader<string | readonly string[]> = (value, path) => {
   const patterns = Array.isArray(value) ? (value as unknown[]) : [value]
   if (patterns.length === 0) refuse(path, 'empty', `${allowed}, or a list of them`)

@@ -29,7 +29,7 @@ export function createRateLimiter(
   return new MemoryLimiter(clock, roundTrips)
 }
 
-/** Returns the limiter that `create` makes, else one in this process's memory; `INVALID_OPTIONS` for what is none. */
+/** Returns the limiter that `create` makes, else one in this process's memory. @throws `INVALID_OPTIONS` */
 export function limiterOf(create: RateLimiterFactory | undefined, api: LimitedApi): RateLimiter {
   if (create === undefined) return createRateLimiter()
   const limiter = create(api) as RateLimiter | undefined
@@ -54,11 +54,11 @@ const processClock: LimiterClock = {
  * window that is still full, and the learned bound has to be twice as long.
  */
 const batchOfQuota = 1 / 4
-/** So long, too, a call of a batch waits for an open connection, since a set-up would put off the next batch. */
+/** As long as this, a call of a batch also waits for an open connection: a set-up would put off the next batch. */
 const breakInBatch = 1 / 10
 /** In milliseconds. With a longer window a bound is a small part of it, and a batch would be far from the next one. */
 const longestBatched = 10_000
-/** So many series more than at the last time, and those without a unit are dropped. */
+/** After this many more series, those without a unit are dropped. */
 const mostUnused = 100
 
 /** One limit in force, and the units that it counts. */
@@ -69,7 +69,6 @@ interface Window {
   readonly span: number
 }
 
-/** A claim, as it is counted. */
 interface Counted {
   readonly windows: readonly Window[]
   readonly series: readonly Series[]
@@ -78,7 +77,6 @@ interface Counted {
   readonly batch: number
 }
 
-/** What one request takes. */
 interface Units {
   readonly series: readonly Series[]
   cost: number
@@ -87,7 +85,6 @@ interface Units {
 class MemoryLimiter implements RateLimiter {
   readonly #clock: LimiterClock
   readonly #series = new Map<string, Series>()
-  /** By the limits of a claim. */
   #counted = new WeakMap<readonly LimitInForce[], Counted>()
   #keptSeries = 0
   readonly #arrivals: Arrivals<Units>
@@ -128,7 +125,7 @@ class MemoryLimiter implements RateLimiter {
     return this.#permit(series, cost, now)
   }
 
-  /** Returns for how long a call waits for a response that leaves it an open connection. */
+  /** Returns how long a call waits for an open connection. */
   #waitForConnection(now: number, longestSpan: number): number {
     if (this.#arrivals.freeConnections(now) > 0) return 0
     this.#readyAt = Math.min(this.#readyAt, now)
@@ -186,7 +183,6 @@ class MemoryLimiter implements RateLimiter {
     }
   }
 
-  /** Returns how a claim is counted. */
   #count({ limits, interval, accounting, unansweredGrace }: Claim): Counted {
     const known = this.#counted.get(limits)
     if (known !== undefined) return known

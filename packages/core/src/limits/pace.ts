@@ -6,16 +6,15 @@ import type { Demand } from './demand.ts'
 import type { LimitInForce } from './rate-limiter.ts'
 import { type Limit, namesOf, type RateLimit } from './rate-policy.ts'
 
-/** The window of a limit that nobody names, until the API shows another one, in milliseconds. */
+/** The assumed window of a limit that neither policy nor headers name, in milliseconds. */
 const shortest = 1_000
-/** So many responses show how many calls are refused. */
+/** The share of refused calls is taken from about this many responses. */
 const mostResponses = 100
-/** A pause that a window explains is at most that much longer: clocks and network differ. */
+/** A window may be this much shorter than the pause that it explains: clocks and network differ. */
 const nearly = 0.9
 
 const readFound = list(readFoundLimit, 'an array')
 
-/** Calls that the API refused. */
 interface Refusals {
   /** What the first of them would have taken. */
   readonly demand: Demand
@@ -58,12 +57,10 @@ export class Pace {
     return this.#unknown.isLower ? [...this.#limits, this.#unknown] : [...this.#limits]
   }
 
-  /** Whether some limit is one of the calendar. */
   readonly hasCalendar: boolean
-  /** Whether the API takes less than the policy says. */
   isLower = false
 
-  /** The limits that hold now for calls that take this. */
+  /** The limits that hold now for calls of this kind. */
   inForce({ series }: Demand, clock: ApiClock, now: number): LimitInForce[] {
     return this.#all.flatMap((limit, index) => {
       const own = limit === this.#unknown ? '' : series[index]
@@ -71,7 +68,7 @@ export class Pace {
     })
   }
 
-  /** What is kept of each limit. */
+  /** The limits that are kept, at the current pace. */
   get kept(): RateLimit[] {
     return this.#all.map(({ kept }) => kept)
   }
@@ -86,14 +83,12 @@ export class Pace {
     return this.#lastRefused / (this.#lastResponses || 1)
   }
 
-  /** Whether calls were refused, and none was accepted since. */
   get isRefused(): boolean {
     return this.#refusals !== undefined
   }
 
   /**
-   * Notes accepted calls that were sent at `sentAt`; returns whether the pace changes. `named` are the limits that the API
-   * names.
+   * Counts accepted calls; returns whether the pace changes. `named` are the limits in the API's headers.
    */
   accepted(
     count: number,
@@ -113,7 +108,7 @@ export class Pace {
   }
 
   /**
-   * Notes refused calls; returns whether the pace changes.
+   * Counts refused calls; returns whether the pace changes.
    *
    * @param asked for how long the API asks to be left alone, in milliseconds.
    * @param isNew whether they were sent after those that were refused before.
@@ -146,13 +141,13 @@ export class Pace {
     return isChanged
   }
 
-  /** Comes back no sooner than after some windows from now. */
+  /** Keeps the pace from rising for some windows from now. */
   hold(now: number): void {
     for (const limit of this.#all) limit.hold(now)
   }
 
   /**
-   * The API accepts calls again: goes on by what it took before, unless refusals show nothing.
+   * The API accepts calls again: sets the pace to what it took before, unless the refusals show nothing.
    *
    * @param underWay how many of the calls that it took before have no response yet.
    */
@@ -163,7 +158,7 @@ export class Pace {
     this.resumed(now)
   }
 
-  /** Refusals so far say nothing. */
+  /** Forgets the refusals so far. */
   resumed(now: number): void {
     this.#refusals = undefined
     this.#accepted = 0
@@ -175,7 +170,7 @@ export class Pace {
     return JSON.stringify([this.#unknown, ...this.#limits].map(({ found }) => found))
   }
 
-  /** Takes over the pace that another process has found. */
+  /** Takes over the pace of another process. */
   hear(text: string, now: number): void {
     const [unknown, ...limits] = readFound(JSON.parse(text), 'pace')
     // of another policy

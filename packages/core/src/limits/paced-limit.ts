@@ -4,15 +4,15 @@ import { windowAt } from './calendar.ts'
 import type { LimitInForce } from './rate-limiter.ts'
 import { lengthOf, type Limit, type RateLimit } from './rate-policy.ts'
 
-/** What is accepted is counted in so many slots of a window. */
+/** Accepted calls are counted in this many slots of a window. */
 const slots = 32
 const mostSlots = 4 * slots
-/** So many refused calls at once, beside the accepted ones, show at once what the API takes. */
+/** A burst shows what the API takes if this many calls were refused for each accepted one. */
 const muchRefused = 1 / 4
 const leastRefused = 2
-/** So many refusals show it where little is refused. */
+/** Otherwise this many refusals show it. */
 const fewRefusals = 5
-/** By how much the pace changes: down where nothing is accepted, and up again. */
+/** The factor by which the pace changes: down if nothing is accepted, and up again. */
 const half = 0.5
 const stepUp = 1.1
 /** After how many windows without a refusal the pace goes up, at first and at most. */
@@ -35,7 +35,6 @@ export interface FoundLimit {
 
 const above0 = duration('above 0')
 
-/** Reads what another process has found. */
 export const readFoundLimit: Reader<FoundLimit> = object<FoundLimit>({
   quota: optional(above0),
   window: above0,
@@ -62,13 +61,13 @@ export class PacedLimit {
   readonly #slot: number
   #patience = firstPatience
   #quietSince = Number.NEGATIVE_INFINITY
-  /** How many calls that were sent in each slot of time were accepted, the last slot last. */
+  /** Accepted calls by the slot of time in which they were sent, the last slot last. */
   #accepted: { slot: number; count: number }[] = []
   /** How many were accepted in a window before each refusal that was one of few. */
   #taken: number[] = []
   /** How many calls went in a window before the last step up, until that is known to be right. */
   #before: number | undefined
-  /** How many went before the API refused few again and again, and whether fewer did not help. */
+  /** How many went before the API kept refusing a few, and whether fewer did not help. */
   #lowered: number | undefined
   #isNoise = false
 
@@ -104,7 +103,6 @@ export class PacedLimit {
     return { series, quota: this.kept.quota, since: start - most, until: end - least }
   }
 
-  /** Notes calls that were sent at `sentAt` and accepted. */
   accepted(count: number, sentAt: number): void {
     const slot = Math.floor(sentAt / this.#slot)
     const all = this.#accepted
@@ -123,7 +121,7 @@ export class PacedLimit {
   }
 
   /**
-   * Goes on by what the API took: at once where it refused much, else after a few refusals.
+   * Sets the pace to what the API took: at once if it refused much, else after a few refusals.
    *
    * @param accepted how many calls it accepted in the window before it refused some.
    */
@@ -156,7 +154,7 @@ export class PacedLimit {
     this.#lowered = this.#isNoise ? undefined : calls
   }
 
-  /** Lets at most so many calls go in a window. @param sent how many went when the API refused some. */
+  /** @param calls - at most this many go in a window. @param sent - how many went when the API refused some. */
   keepTo(calls: number, sent: number, now: number): void {
     this.#quietSince = now
     this.#taken = []
@@ -167,12 +165,12 @@ export class PacedLimit {
     this.calls = Math.max(slowest * this.quota, calls)
   }
 
-  /** Comes back no sooner than after some windows from now. */
+  /** Keeps the pace from rising for some windows from now. */
   hold(now: number): void {
     this.#quietSince = now
   }
 
-  /** Comes back by a step after some windows without a refusal, up to `most`; returns whether it did. */
+  /** Raises the pace by a step after some windows without a refusal, up to `most`; returns whether it did. */
   raise(most: number, now: number): boolean {
     if (!this.isLower || !this.#isQuiet(now)) return false
     this.#quietSince = now
@@ -185,7 +183,7 @@ export class PacedLimit {
     return true
   }
 
-  /** What this process has found of the limit, for others. */
+  /** What this process has found, for others. */
   get found(): FoundLimit {
     const [quota, calls] = [finite(this.quota), finite(this.calls)]
     const taken = [...this.#taken]
@@ -193,7 +191,6 @@ export class PacedLimit {
     return { ...found, window: this.window, patience: this.#patience, isNoise: this.#isNoise, taken }
   }
 
-  /** Takes over what another process has found. */
   take({ quota, window, calls, before, lowered, isNoise, patience, taken }: FoundLimit, now: number): void {
     this.quota = quota ?? Infinity
     this.window = window

@@ -20,14 +20,13 @@ type State =
 
 const open: State = { kind: 'open' }
 
-/** How a pause begins. */
 export interface Pause {
   readonly ms: number
   readonly reason: 'refused' | 'used-up'
   readonly isTried: boolean
 }
 
-/** A pause, as it is said to other processes. */
+/** A pause as a word for other processes. */
 export interface SaidPause extends Pause {
   /** How many refusals there have been in a row. */
   readonly row: number
@@ -44,7 +43,6 @@ export const readPause: Reader<SaidPause> = object<SaidPause>({
 export class Pauses {
   #state: State = open
 
-  /** When the pause ends. */
   get until(): number {
     return this.#state.kind === 'paused' ? this.#state.until : Number.NEGATIVE_INFINITY
   }
@@ -66,11 +64,11 @@ export class Pauses {
 
   /** One call may try after a pause, for as long as no other one has done so. */
   try({ since, until }: { readonly since: number; readonly until: number }, now: number): void {
-    // clocks and networks differ: whoever tried was sent after the middle of the pause, the call that made it before
+    // clocks and networks differ: the call that tried was sent after the middle of the pause, the one that caused it before
     this.#trial((since + until) / 2, now)
   }
 
-  /** Nobody has tried: one call may still do so. */
+  /** Lets a call try if none has done so. */
   tryOn({ since }: FixedLimit, now: number): void {
     this.#trial(since, now)
   }
@@ -92,7 +90,7 @@ export class Pauses {
     }
   }
 
-  /** The API accepts calls after all, but for as long as it asked for when it refused one. Returns whether the pause is over. */
+  /** Shortens the pause to what the API asked for when it refused a call. Returns whether the pause is over. */
   shorten(now: number): boolean {
     const state = this.#state
     if (state.kind !== 'paused' || state.until <= now) return false
@@ -100,7 +98,6 @@ export class Pauses {
     return state.firm <= now
   }
 
-  /** Calls may be sent again, without a trial. */
   end(): void {
     this.#state = open
   }

@@ -8,7 +8,7 @@ export interface Slowed {
   readonly option: string
 }
 
-/** Headers that differ from call to call must not make events without end. */
+/** The most events for headers that differ from call to call. */
 const mostReported = 16
 /** An API is slowed that gets less of its quota than this, while calls wait for this many rounds of its units. */
 const leastShare = 0.7
@@ -24,7 +24,7 @@ export class PolicyWatch {
   readonly #api: string
   readonly #policy: CheckedPolicy
   readonly #reported = new Set<string>()
-  /** As it was when calls waited last, if their share was low. */
+  /** Set if calls that waited last got a low share. */
   slowed: Slowed | undefined
   #lowSince = 0
   #waitedAt = Number.NEGATIVE_INFINITY
@@ -35,12 +35,11 @@ export class PolicyWatch {
     this.#policy = policy
   }
 
-  /** Whether another policy would be reported. */
   isReporting(emit: Emit): boolean {
     return emit.isObserved && this.#reported.size < mostReported
   }
 
-  /** Compares with the policy what the headers of a response name. */
+  /** Compares the limits in the headers with the policy. */
   compare(seen: readonly RateLimit[], emit: Emit): void {
     const configured = this.#policy.limits
     const differing = seen.filter(

@@ -87,7 +87,6 @@ function retryAfterOf(response: ResponseHead): number | undefined {
   )
 }
 
-/** Returns how many units a call took in the end. */
 export function settledCost(
   response: ResponseHead,
   isRefused: boolean,
@@ -106,7 +105,7 @@ export function readDate(response: ResponseHead): number | undefined {
   return textOf(response, 'age') === undefined ? readInstant(textOf(response, 'date')) : undefined
 }
 
-/** Returns what a function of a policy says of a response. */
+/** Calls a function of a policy with a response. */
 function answerOf<T>(name: string, ask: (response: PolicyResponse) => T, response: ResponseHead): T {
   const header = (field: string): string | undefined => response.header?.(field.toLowerCase()) ?? undefined
   const answer = ask({ status: response.status, header })

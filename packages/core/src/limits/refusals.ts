@@ -1,19 +1,19 @@
 import { backoff } from '../time/backoff.ts'
 import { type CheckedPolicy, lengthOf } from './rate-policy.ts'
 
-/** The pause of an API that refuses calls and does not say for how long, and of one that refuses few of many. */
+/** The pause if the API does not say for how long, and if it refuses few of many calls. */
 const unaskedPause = { first: 1_000, most: 60_000 }
 const lightPause = 100
 const fewRefused = 1 / 10
 /** The shortest pause that an API can ask for. */
 const leastAsked = 250
-/** After so many refusals without an accepted call, a pause lasts as long as the longest window, and after one more a call is given up. */
+/** After this many refusals in a row a pause lasts as long as the longest window, and after one more a call is given up. */
 const mostRefusals = 3
 /** `accounting: 'learned'` learns from this many refusals within this many rounds of the quota. One more means wrong limits. */
 const mostLessons = 2
 const lessonRounds = 10
 
-/** Refusals without an accepted call between them. Calls that were sent together are refused together. */
+/** Refusals in a row: without an accepted call between them. Calls that were sent together count once. */
 interface RefusalRow {
   count: number
 }
@@ -39,7 +39,7 @@ export class Refusals {
   /** Whether the last refusal only taught the limiter. */
   isLesson = false
 
-  /** How many there have been without an accepted call between them. */
+  /** How many there have been in a row. */
   get count(): number {
     return this.#row.count
   }
@@ -61,8 +61,8 @@ export class Refusals {
   }
 
   /**
-   * Notes that the API refused a call with this order, when `sent` had been sent: one more in a row, but for one that follows
-   * a light pause. Returns whether it was sent after the last refusal.
+   * Counts a refused call, unless it follows a light pause. `sent` calls had been sent. Returns whether it was sent after the
+   * last refusal.
    */
   refused(order: number, sent: number, isLower: boolean, policy: CheckedPolicy): boolean {
     this.#wasLight = this.isLight
@@ -74,8 +74,6 @@ export class Refusals {
   }
 
   /**
-   * Returns for how many milliseconds the API is left alone.
-   *
    * @param asked what it asks for. @param share how many of the last calls it refused, from 0 to 1.
    */
   pause(asked: number, share: number, isNew: boolean, policy: CheckedPolicy): number {
@@ -84,19 +82,16 @@ export class Refusals {
     return asked < leastAsked ? Math.max(asked, this.#backoff(policy)) : asked
   }
 
-  /** Notes that the API accepted a call with this order. */
   accepted(order: number): void {
     if (!this.isAfter(order)) return
     if (this.#row.count > 0) this.end()
     this.isLight = false
   }
 
-  /** The row is over. */
   end(): void {
     this.#row = { count: 0 }
   }
 
-  /** Takes over what another process has counted. */
   hear(count: number, sent: number): void {
     this.#row.count = count
     this.#order = sent

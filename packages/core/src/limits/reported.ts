@@ -4,7 +4,7 @@ import type { RemainingQuota } from './rate-limit-headers.ts'
 const rounding = 1_000
 
 /**
- * How many more calls an API accepts until its reset, by what its last response said.
+ * How many more calls an API accepts until its reset, by its last response.
  *
  * An API that keeps the configured policy and has no other client never accepts fewer calls than the limiter allows. Such
  * reports are ignored: whole-second resets are coarser than the limiter's own clock.
@@ -15,7 +15,7 @@ export class Reported {
   /** Order of the call whose response counted last. */
   #reporter = 0
 
-  /** A call is sent; returns for how many milliseconds the API accepts no further one, else 0. */
+  /** Counts a call; returns for how many milliseconds the API accepts no further one, else 0. */
   sent(now: number): number {
     this.#remaining -= 1
     return this.#usedUp(now)
@@ -42,7 +42,6 @@ export class Reported {
     return { remain: remain > 0, usedUp: this.#usedUp(now) }
   }
 
-  /** What was said no longer counts. */
   forget(): void {
     this.#remaining = Infinity
   }

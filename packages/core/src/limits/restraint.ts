@@ -17,7 +17,6 @@ export interface Restrained {
   readonly emit: Emit
 }
 
-/** A call that was sent. */
 export interface SentCall {
   readonly demand: Demand
   /** 1 for the first call to the API, 2 for the next. */
@@ -37,14 +36,14 @@ interface Reading {
   readonly now: number
 }
 
-/** A pause, as its event says it. */
+/** The pause of the last event. */
 interface LastPause {
   readonly ms: number
   readonly reason: Pause['reason']
   readonly status: number
 }
 
-/** How long other processes keep to a pace without hearing of another one. */
+/** For how long other processes keep a pace, in milliseconds. */
 const paceHolds = 86_400_000
 
 /** How far calls hold back: the pauses and the pace that responses ask for, those of this process and of others. */
@@ -60,9 +59,9 @@ export class Restraint {
   #sent = 0
   /** Calls without a response. */
   #unanswered = 0
-  /** What was kept of each limit when the pace changed last. */
+  /** The limits in force when the pace changed last. */
   #kept: readonly RateLimit[] = []
-  /** How long the pause is by its event, in milliseconds. */
+  /** Length of the pause in its event, in milliseconds. */
   #announced = 0
   #lastPause: LastPause = { ms: 0, reason: 'refused', status: 0 }
   /** Status of the last response that said what remains. */
@@ -83,12 +82,11 @@ export class Restraint {
     this.#serve = serve
   }
 
-  /** When the pause ends or ended, on the monotonic clock. */
   get pausedUntil(): number {
     return this.#pauses.until
   }
 
-  /** The limit of the call that tries after a pause, until its response has arrived. */
+  /** The limit of the trial call, until its response has arrived. */
   get trial(): FixedLimit | undefined {
     return this.#pauses.trial
   }
@@ -103,7 +101,6 @@ export class Restraint {
     return this.#refusals.givesUp(refusal, this.pausedUntil, maxWait)
   }
 
-  /** Returns for how many milliseconds the API is paused, 0 if it is not. */
   pausedFor(now: number): number {
     const wait = this.#pauses.wait(now)
     const { trial } = this.#pauses
@@ -111,7 +108,6 @@ export class Restraint {
     return wait
   }
 
-  /** Lifts a pause that the API asked for, for everybody. */
   resume(): void {
     this.#reported.forget()
     this.#pace.resumed(performance.now())
@@ -119,7 +115,6 @@ export class Restraint {
     this.#serve.all()
   }
 
-  /** Notes that a call is sent now. */
   sent(queue: Restrained, demand: Demand, now: number): SentCall {
     const isTrial = this.trial !== undefined
     this.#sent += 1
@@ -129,7 +124,6 @@ export class Restraint {
     return call
   }
 
-  /** Notes what the response to a call says. */
   responded(queue: Restrained, call: SentCall, response: ResponseHead, reading: Reading): void {
     this.#answered(call)
     if (reading.isRefused) this.#refused(queue, call, response, reading)
@@ -137,14 +131,12 @@ export class Restraint {
     if (queue.policy.rateLimitHeaders) this.#readRemaining(queue, call, response, reading.now)
   }
 
-  /** Notes that a call ended, or that it was never sent. */
   ended(call: SentCall, wasSent: boolean): void {
     if (!call.isAnswered) this.#answered(call)
     // a trial without a response: the others follow
     if (call.isTrial && wasSent && this.trial !== undefined) this.#open()
   }
 
-  /** Notes how many responses other processes got. */
   count(accepted: number, refused: number): void {
     const now = performance.now()
     const at = { demand: this.#claims.demands.plain, sentAt: now, now }
@@ -152,7 +144,7 @@ export class Restraint {
     if (refused > 0) this.#pace.refused(refused, [], { ...at, asked: 0, isNew: false })
   }
 
-  /** Takes over what another process says of the pace or of a pause. @throws where none of ours has written it. */
+  /** Takes over the pace or pause of another process. @throws for a word that is not Tokenlane's. */
   hear({ about, text, for: ms }: Word, longestPause = 0): void {
     const now = performance.now()
     if (about === 'pace') this.#pace.hear(text, now)
@@ -269,14 +261,13 @@ export class Restraint {
     this.#limiter.tell({ about: 'pause', text, for: ms })
   }
 
-  /** Calls may be sent again. */
   #open(): void {
     this.#pauses.end()
     this.#tellPause(0)
     this.#serve.soon()
   }
 
-  /** No response has come for long: the other calls follow, unless the one that tries is still waiting for a unit. */
+  /** No response for long: the other calls follow, unless the trial call is still waiting for a unit. */
   #endTrial(trial: FixedLimit, now: number): void {
     if (this.#inUse.isTried(trial)) this.#pauses.end()
     else this.#pauses.tryOn(trial, now)

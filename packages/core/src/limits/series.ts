@@ -14,7 +14,6 @@ export class Series {
   readonly #times: number[] = []
   /** How many units there have been up to each time. */
   readonly #sums: number[] = []
-  /** How many units are forgotten. */
   #before = 0
   /** For how long a unit may count, in milliseconds: the longest span that was asked for. */
   span = 0

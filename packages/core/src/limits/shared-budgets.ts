@@ -3,11 +3,10 @@ import { commonLimiter } from './common-limiter.ts'
 import type { RateLimiterFactory } from './rate-limiter.ts'
 import type { CheckedPolicy } from './rate-policy.ts'
 
-/** Returns what an API allows. */
 export type BudgetFactory = (api: string, policy: CheckedPolicy) => Budget
 
 /**
- * Returns what makes the budgets of APIs whose named limits are one.
+ * Returns a factory of budgets for APIs that share named limits.
  *
  * @param limiter that of a manager's options. @param areKept whether they outlive their queues. @param common keeps the
  * units of named limits.
@@ -25,7 +24,7 @@ export function budgetsOf(
 
 /** Budgets that several managers share. */
 export interface SharedBudgets {
-  /** @param create makes one that is kept. */
+  /** @param create - makes a budget that outlives its queues. */
   budgetOf(api: string, policy: CheckedPolicy, create: BudgetFactory): Budget
   /** Ends the limiters, after the last call of the last tenant. */
   close(): Promise<void>

@@ -1,14 +1,12 @@
 import { queueTimer } from '../time/timers.ts'
 import type { Demand } from './demand.ts'
 
-/** A queue that shares limits with others. */
 export interface Sharer {
-  /** Sends what can be sent. */
   serve(): void
 }
 
 /**
- * Whose turn it is, where several queues share limits: those with waiting calls get one unit each, in turn.
+ * Gives several queues that share limits one unit each, in turn, while they have waiting calls.
  *
  * A queue whose turn has come asks for its unit. One that cannot use it, because it has no slot, token or call left, is
  * passed over, and goes to the end when it asks again. One timer runs for all of them, and only while calls wait.
@@ -37,13 +35,12 @@ export class Turns<Queue extends Sharer> {
     return false
   }
 
-  /** The queue whose turn it is took a unit. */
   took(queue: Queue): void {
     this.#turn = undefined
     this.#waiting.delete(queue)
   }
 
-  /** The queue whose turn it is can take none for so many milliseconds; nor can any other one, where all calls take the same. */
+  /** The current queue can take none for `ms` milliseconds; if all calls are alike, no other queue can. */
   waits(ms: number, areAlike: boolean): void {
     this.#wait = Math.min(this.#wait, ms > 0 ? ms : 1)
     this.#isBlocked = true
@@ -51,7 +48,7 @@ export class Turns<Queue extends Sharer> {
     this.#sleep()
   }
 
-  /** Returns how many units the waiting queues could use for calls that take the same. */
+  /** Returns how many units the waiting queues could use for calls of this kind. */
   wanted(key: string): number {
     let sum = 0
     for (const wants of this.#waiting.values()) sum += wants.get(key)?.units ?? 0
@@ -72,7 +69,7 @@ export class Turns<Queue extends Sharer> {
     return sum
   }
 
-  /** A queue waits no more, or not with calls that take this. */
+  /** A queue waits no more, or not with calls of this kind. */
   leave(queue: Queue, demand?: Demand): void {
     const wants = this.#waiting.get(queue)
     if (demand !== undefined) wants?.delete(demand.key)

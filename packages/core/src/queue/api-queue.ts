@@ -35,7 +35,9 @@ export interface RefusedCall {
 }
 
 export interface QueueStatus extends LimitsStatus {
+  /** Queued calls. */
   readonly queued: number
+  /** Calls under way. */
   readonly running: number
   /**
    * ISO 8601, while calls are queued: the earliest time at which the last of them is sent, estimated from the limits and

@@ -23,6 +23,7 @@ export interface FailedTries {
   readonly lastError?: TokenlaneErrorCode
   /** When the first one was made, ISO 8601. */
   readonly failingSince?: string
+  /** How many there are. */
   readonly failedTries?: number
 }
 
