@@ -77,6 +77,7 @@ export function markOf({ needed }: Fields): string {
 }
 
 export function kindOf<T extends Fields>(credentials: object, kinds: OneOrMore<T>): T {
+  if (kinds.length === 1) return kinds[0]
   return kinds.find((kind) => own(credentials, markOf(kind)) !== undefined) ?? kinds[0]
 }
 

@@ -43,10 +43,10 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
   /** Returns the clients of the credentials in their order. */
   async function clientsNow(
     reason: CredentialsContext['reason'],
-    timeLimit: number,
+    timeLimit: () => number,
   ): Promise<readonly ClientCredentials[]> {
     if (provider === undefined) return initial
-    return withTimeLimit(timeLimit, (signal) => askProvider(provider, issuer, proofs, { reason, signal }))
+    return withTimeLimit(timeLimit(), (signal) => askProvider(provider, issuer, proofs, { reason, signal }))
   }
 
   function worked(client: ClientCredentials, proofKey: string): void {
@@ -93,7 +93,7 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
       for (const ask of [reason === 'startup' ? reason : 'renewal', 'rejected'] as const) {
         // what was refused just now may be out of date, if the credentials can change
         if (ask === 'rejected' && (provider === undefined || refusal === undefined)) break
-        const clients = await clientsNow(ask, timeLimit())
+        const clients = await clientsNow(ask, timeLimit)
         const isLast = (client: ClientCredentials): boolean => keyOf(client) === working
         const list = clients.toSorted((a, b) => Number(isLast(b)) - Number(isLast(a)))
         if (provider !== undefined) expiry.watch(list[0])
@@ -130,7 +130,8 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
     },
 
     /** Returns the clients of the credentials in their order; a provider may take `timeLimit` milliseconds. */
-    clients: (timeLimit: number): Promise<readonly ClientCredentials[]> => clientsNow('startup', timeLimit),
+    clients: (timeLimit: number): Promise<readonly ClientCredentials[]> =>
+      clientsNow('startup', () => timeLimit),
     /** Returns what the issuer said to a client last, `undefined` if it was not asked with it. */
     outcomeOf(client: ClientCredentials): 'accepted' | 'refused' | undefined {
       if (keyOf(client) === working) return 'accepted'

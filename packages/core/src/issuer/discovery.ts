@@ -68,7 +68,7 @@ async function fetchMetadata(request: IssuerRequest, option: string): Promise<Au
       : (page ?? `responded with status ${status} to the metadata request`)
     const details = {
       status,
-      retryAfter,
+      retryAfter: retryAfter(),
       definite: definite || undefined,
       busy: isBusy(response) || undefined,
     }

@@ -71,7 +71,7 @@ async function read({ status, headers, body: stream }: Response): Promise<Omit<I
     ...membersIn(body),
     type: type.trim().toLowerCase(),
     // other responses may tell of a quota that is not used up yet
-    retryAfter: readAsked({ status, header }, status === 429 || status === 503),
+    retryAfter: () => readAsked({ status, header }, status === 429 || status === 503),
     date: header('date'),
     location: header('location'),
     isBearer: /^\s*bearer\b/i.test(header('www-authenticate') ?? ''),
@@ -87,10 +87,10 @@ function membersIn(body: string): Pick<IssuerResponse, 'members' | 'isForm'> {
   const isForm = form.test(text)
   try {
     const object = isForm ? Object.fromEntries(new URLSearchParams(text)) : (JSON.parse(text) as object)
-    const members = Object.entries<unknown>({ ...object })
-      .filter(([, value]) => value !== null)
-      .map(([name, value]) => [name, typeof value === 'string' ? value.trim() : value] as const)
-    return { members: { __proto__: null, ...Object.fromEntries(members) }, isForm }
+    const members: Record<string, unknown> = { __proto__: null, ...object }
+    for (const [name, value] of Object.entries(members))
+      members[name] = typeof value === 'string' ? value.trim() : (value ?? undefined)
+    return { members, isForm }
   } catch {
     return { members: { __proto__: null }, isForm }
   }

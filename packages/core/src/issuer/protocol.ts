@@ -68,7 +68,8 @@ export interface IssuerResponse {
   readonly isForm: boolean
   /** The media type, empty where there is none. */
   readonly type: string
-  readonly retryAfter: number | undefined
+  /** Returns for how long it asks to wait, in milliseconds. */
+  readonly retryAfter: () => number | undefined
   /** The `Date` of the response, as it came: the issuer's clock (RFC 9110 §6.6.1). */
   readonly date: string | null
   /** Whether `WWW-Authenticate` asks for a bearer token (RFC 6750 §3), as an API does. */

@@ -19,10 +19,11 @@ interface Lifetime {
 
 /** Returns how long a token lives: by `expires_in` (RFC 6749 §5.1), else by a member that other servers have in its place. */
 export function lifetimeIn({ members, date }: IssuerResponse): Lifetime {
-  const read = (value: unknown): number | undefined =>
-    isText(value) || typeof value === 'number'
-      ? readWait(`${value}`, () => readInstant(date) ?? Date.now())
-      : undefined
+  const read = (value: unknown): number | undefined => {
+    if (typeof value === 'number' && value < years) return value * 1_000
+    const isRead = isText(value) || typeof value === 'number'
+    return isRead ? readWait(`${value}`, () => readInstant(date) ?? Date.now()) : undefined
+  }
   const { expires_in: given, expires_in_sec: seconds } = members
   const isMissing = given === undefined || given === ''
   // Zoho has milliseconds in the other one

@@ -57,6 +57,7 @@ async function traced<T>(
 export function askIssuer(endpoint: TokenEndpoint, requestTimeout: number): ClientTokenSource {
   const { issuer, fetch, beforeRequest, protocol, proofs } = endpoint
   const asking = protocol.asking?.(endpoint)
+  const known = knownServer(endpoint.url)
 
   async function requestToken(
     client: ClientCredentials,
@@ -74,7 +75,7 @@ export function askIssuer(endpoint: TokenEndpoint, requestTimeout: number): Clie
       const request = { ...common, url, fetch: proof.fetchOf?.(client) ?? fetch }
       const response = await askServer(request, (send) =>
         clientCredentialsGrantRequest(
-          knownServer(url).metadata,
+          { issuer: url.origin, token_endpoint: url.href },
           { client_id: client.clientId },
           authentication,
           form,
@@ -89,7 +90,7 @@ export function askIssuer(endpoint: TokenEndpoint, requestTimeout: number): Clie
       clock.date = response.date
       return readTokenResponse(response, { endpoint, client, proof, request, held })
     }
-    return asking?.(common, ask, proof) ?? ask(knownServer(endpoint.url))
+    return asking?.(common, ask, proof) ?? ask(known)
   }
 
   return {

@@ -32,7 +32,7 @@ const isSuccess = ({ status }: IssuerResponse): boolean => status >= 200 && stat
  * is a token response: servers differ in the status, and in the name of the type.
  */
 export function readTokenResponse(response: IssuerResponse, asked: TokenRequest): IssuedToken {
-  const { status, retryAfter, members } = response
+  const { status, members } = response
   const { access_token: token, error } = members
   if (isSuccess(response) && wrongToken(response, asked) === undefined)
     return {
@@ -47,7 +47,7 @@ export function readTokenResponse(response: IssuerResponse, asked: TokenRequest)
   const code = status >= 400 ? 'TOKEN_REQUEST_FAILED' : 'TOKEN_RESPONSE_INVALID'
   throw failure(asked.request, code, reason, {
     status,
-    retryAfter,
+    retryAfter: response.retryAfter(),
     definite,
     busy: isBusy(response) || undefined,
   })
@@ -82,7 +82,7 @@ function isRefusal(response: IssuerResponse, oauthError: string | undefined): bo
   if (oauthError !== undefined) return !passingErrors.test(oauthError)
   if (status === 401 && isBearer) return false
   // a page for people comes from a proxy or a firewall, whatever it is labelled as
-  return retryAfter === undefined && !isHtml(response) && !/^\s*<(?!\?xml)/.test(response.body)
+  return retryAfter() === undefined && !isHtml(response) && !/^\s*<(?!\?xml)/.test(response.body)
 }
 
 function isHtml({ type }: IssuerResponse): boolean {

@@ -188,7 +188,9 @@ export function register(parts: RegistrationParts): Registration {
 
   return {
     exclude(url) {
-      tokenEndpoints.add(url.origin + url.pathname)
+      const place = url.origin + url.pathname
+      if (tokenEndpoints.has(place)) return
+      tokenEndpoints.add(place)
       router.exclude(url)
     },
     isIdle: () => callsUnderWay.count === 0 && tokens.every((token) => token.isIdle),

@@ -48,14 +48,9 @@ export class RenewalBackoff {
     return performance.now() < until ? error : undefined
   }
 
-  /** For how long tries have failed, in milliseconds, and how many. */
-  get outage(): { duration: number; failedTries: number } | undefined {
-    const { failingSince, failedTries } = this.failing
-    if (failingSince === undefined || failedTries === undefined) return undefined
-    return { duration: Math.max(0, Date.now() - Date.parse(failingSince)), failedTries }
-  }
-
-  succeeded(): void {
+  /** Returns for how long tries had failed, in milliseconds, and how many; `undefined` if none had. */
+  succeeded(): { duration: number; failedTries: number } | undefined {
+    const { failingSince, failedTries = 0 } = this.failing
     this.last = undefined
     this.failing = {}
     this.#failures = 0
@@ -63,6 +58,8 @@ export class RenewalBackoff {
     this.#crowded = 0
     this.#lost = 0
     this.lastTry = undefined
+    if (failingSince === undefined) return undefined
+    return { duration: Math.max(0, Date.now() - Date.parse(failingSince)), failedTries }
   }
 
   /**

@@ -130,8 +130,7 @@ export class Renewal implements Wait {
       try {
         const grant = await this.#obtain(reason)
         const token = held.use(grant)
-        const { outage } = backoff
-        backoff.succeeded()
+        const outage = backoff.succeeded()
         const { duration } = grant
         const what = { issuer, expiresAt: token.expiresAt }
         if (duration === undefined) emit({ type: 'token.received', ...what })
@@ -142,7 +141,7 @@ export class Renewal implements Wait {
             duration,
             reason,
             joiners: this.#joiners,
-            ...defined({ outage }),
+            ...(outage && { outage }),
           })
         return token
       } catch (error) {

@@ -126,11 +126,12 @@ export class RenewingToken {
   /** Returns what to wait for before the next renewal; throws the error of the last one if calls fail with it for now. */
   #firstWait(): Retry | undefined {
     const after = this.#backoff.tooEarly
+    if (after === undefined) return undefined
     const { provider, initial } = this.#renewed.credentials
     // only the provider, or the file of an assertion, knows
     const mayChange = provider !== undefined || initial.some((client) => 'assertion' in client)
     // a refused client may have a new secret by now: only the provider knows
-    if (after === undefined || (mayChange && isRefusal(after))) return undefined
+    if (mayChange && isRefusal(after)) return undefined
     const delay = this.#held.unexpired() ? undefined : this.#backoff.untilNextTry(this.maxWait)
     if (delay === undefined) throw after
     return { delay, after }
