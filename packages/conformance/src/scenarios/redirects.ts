@@ -47,6 +47,18 @@ export const redirects: ScenarioGroup = {
       },
     },
     {
+      name: 'after a 401 does not let the call be sent once more for another one',
+      async run(stage) {
+        const api = await stage.scripted(({ url }, number) => {
+          if (number === 1 || url === '/there') return { status: 401 }
+          return { status: 302, headers: { location: '/there' } }
+        })
+        const { client } = stage.open({ apis: [{ baseUrl: api.url }] })
+        expect(await client.status({ url: `${api.url}moved` })).toBe(401)
+        expect(api.requests.map(({ url }) => url)).toEqual(['/moved', '/moved', '/there'])
+      },
+    },
+    {
       name: 'within the API goes ahead of waiting calls',
       async run(stage) {
         const api = await stage.scripted(async ({ url }, number) => {

@@ -26,15 +26,22 @@ export interface CallContext extends Refusing {
 export interface Call extends RefusedCall {
   readonly options: AdmitOptions
   readonly resends: ResendReason[]
+  /** Whether it was sent again after a 401, also before a redirect. */
+  isRetried: boolean
   /** `undefined` if calls are not observed. */
   readonly record: CallRecord | undefined
 }
 
-export function beginCall<T>(api: CallContext, options: AdmitOptions, work: (call: Call) => T): T {
+export function beginCall<T>(
+  api: CallContext,
+  options: AdmitOptions,
+  work: (call: Call) => T,
+  isRetried = false,
+): T {
   const resends: ResendReason[] = []
   const isObserved = api.emit.isObserved || tracing.isObserved
   const record = isObserved ? new CallRecord(api, options, resends) : undefined
-  const call: Call = { options, resends, record }
+  const call: Call = { options, resends, record, isRetried }
   return record === undefined ? work(call) : tracing.begin(record, () => work(call))
 }
 
@@ -179,7 +186,8 @@ class AttemptPass implements Pass {
   }
 
   async follow(call: AdmitOptions = {}): Promise<Pass> {
-    const entering = beginCall(this.#api, call, (hop) => admitCall(this.#api, hop, true))
+    const admit = (hop: Call): Pass | Promise<Pass> => admitCall(this.#api, hop, true)
+    const entering = beginCall(this.#api, call, admit, this.#call.isRetried)
     this.release()
     return entering
   }
@@ -201,7 +209,7 @@ class AttemptPass implements Pass {
 
   #afterRejection(): Verdict {
     const { token, rejections } = this.#api
-    const mayResend = this.#mayResend && this.#call.resends.every((before) => before === 'limited')
+    const mayResend = this.#mayResend && !this.#call.isRetried
     const wasCurrent = token.isCurrent(this.#token)
     const wait = rejections.refused(this.#token, { mayResend, patience: token.maxWait })
     if (wait === undefined || !mayResend) {
@@ -209,6 +217,7 @@ class AttemptPass implements Pass {
       return 'final'
     }
     this.#wait = wait
+    this.#call.isRetried = true
     return this.#resend(wasCurrent ? this.#reason : 'replaced')
   }
 
