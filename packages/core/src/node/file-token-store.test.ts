@@ -59,11 +59,9 @@ test('five runs of a command make one token request', async () => {
   expect(issuer.count).toBe(1)
 })
 
-const makePipe = 'mkfifo'
-
 test.each<[string, (path: string) => unknown]>([
   ['a folder', (path) => mkdirSync(path)],
-  ['a pipe, which nobody writes to', (path) => execFileSync(makePipe, [path])],
+  ['a pipe, which nobody writes to', (path) => execFileSync('mkfifo', [path])],
   ['a link that leads nowhere', (path) => symlinkSync('nowhere', path)],
 ])('%s in the place of an entry is no token, and holds nothing up', async (_what, make) => {
   await tokenOf(run())
