@@ -127,6 +127,28 @@ test.each<[string, object, string]>([
     { credentials, parameters: { scope: 'a' } },
     'parameters.scope` is a field that Tokenlane sets',
   ],
+  ...[new Headers({ 'x-key': 'a' }), new Map([['x-key', 'a']]), new URLSearchParams('a=b')].map(
+    (headers): [string, object, string] => [
+      `${Object.prototype.toString.call(headers)} as headers, of which no field would be sent,`,
+      { credentials, headers },
+      'headers` is an object that is iterated; allowed: an object with properties',
+    ],
+  ),
+  [
+    'the parameters of a form',
+    { credentials, parameters: new URLSearchParams('audience=a') },
+    'parameters` is an object that is iterated',
+  ],
+  [
+    'a header that is given twice',
+    { credentials, headers: { 'X-Key': 'a', 'x-key': 'b' } },
+    'headers.x-key` is given twice',
+  ],
+  [
+    'a header that no request can have',
+    { credentials, headers: { Expect: '100-continue' } },
+    'headers.Expect` is a header that cannot be sent',
+  ],
   [
     'an empty value in a repeated parameter',
     { credentials, parameters: { resource: ['a', ''] } },

@@ -103,7 +103,9 @@ const readParameters: Reader<readonly FormField[]> = (value, path) => {
 }
 
 /** The header fields that the token request sets by itself. */
-const ownHeaders = ['content-type', 'content-length', 'host', 'transfer-encoding', 'connection']
+const ownHeaders = ['content-type', 'content-length', 'host', 'transfer-encoding']
+/** Those that `fetch` refuses at each request. */
+const unsendable = ['connection', 'keep-alive', 'upgrade', 'expect']
 
 const headerValue = fitting<string>(
   (value) => isText(value) && /^[\t\x20-\x7e]*$/.test(value),
@@ -113,16 +115,25 @@ const headerValue = fitting<string>(
 /** Reads the `headers` of an issuer. An `Authorization` is refused where a client may have to prove itself by it. */
 function readHeaders(proofs: ClientProofs): Reader<Readonly<Record<string, string>>> {
   const isMade = proofs.some(({ method }) => method === 'client_secret_basic')
-  const set = isMade ? [...ownHeaders, 'authorization'] : ownHeaders
+  const set = [...ownHeaders, ...unsendable, ...(isMade ? ['authorization'] : [])]
   const fields = record((value, path, name): readonly [string, string] => {
     const lower = name.toLowerCase()
     if (set.includes(lower))
-      refuse(path, 'a header that Tokenlane sets', `any header except ${set.join(', ')}`)
+      refuse(
+        path,
+        unsendable.includes(lower) ? 'a header that cannot be sent' : 'a header that Tokenlane sets',
+        `any header except ${set.join(', ')}`,
+      )
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
       refuse(path, 'no name of a header', 'letters, digits and hyphens')
     return [lower, headerValue(value, path)]
   })
-  return (value, path) => Object.fromEntries(fields(value, path).map(([, field]) => field))
+  return (value, path) => {
+    const given = fields(value, path).map(([, field]) => field)
+    const twice = given.find(([name], index) => given.findIndex(([other]) => other === name) < index)
+    if (twice !== undefined) refuse(`${path}.${twice[0]}`, 'given twice', 'each header once, in any case')
+    return Object.fromEntries(given)
+  }
 }
 
 /** Reads scopes; blank text would be sent as a scope. */

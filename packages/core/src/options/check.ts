@@ -78,6 +78,9 @@ export function mustBeObject(
   allowed = 'an object',
 ): asserts value is Record<string, unknown> {
   if (!isRecord(value) || Array.isArray(value)) refuse(path, shape(value), allowed)
+  // `Headers`, `URLSearchParams` and `Map` look empty
+  if (Symbol.iterator in value)
+    refuse(path, 'an object that is iterated', `${allowed} with properties (Object.fromEntries makes one)`)
 }
 
 /**
