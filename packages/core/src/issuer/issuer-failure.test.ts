@@ -1,20 +1,22 @@
 import { once } from 'node:events'
+import { createServer } from 'node:http'
 import https from 'node:https'
 import type { AddressInfo } from 'node:net'
 import tls from 'node:tls'
 import { generate } from 'selfsigned'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { client } from '../../test/fake-issuer.ts'
-import { createTokenManager } from '../index.ts'
+import { createTokenManager, type TokenlaneEvent } from '../index.ts'
 
 const day = 86_400_000
 const trusted = tls.getCACertificates()
-let server: https.Server
+let server: https.Server | undefined
 
 afterEach(async () => {
   tls.setDefaultCACertificates(trusted)
-  server.closeAllConnections()
-  await new Promise((resolve) => server.close(resolve))
+  server?.closeAllConnections()
+  await new Promise<unknown>((resolve) => (server ? server.close(resolve) : resolve(undefined)))
+  server = undefined
 })
 
 test.each([
@@ -44,3 +46,27 @@ test.each([
     )
   },
 )
+
+test('a port that does not speak TLS is told in words', async () => {
+  const plain = createServer((_, response) => response.end()).listen(0, '127.0.0.1')
+  onTestFinished(() => void plain.close())
+  await once(plain, 'listening')
+  const { port } = plain.address() as AddressInfo
+  const told = Promise.withResolvers<TokenlaneEvent>()
+  const tokens = createTokenManager({
+    issuers: { general: { tokenEndpoint: `https://127.0.0.1:${port}/token`, credentials: client } },
+    apis: [],
+    observe: told.resolve,
+  })
+  const end = new AbortController()
+  const token = tokens.getToken('general', { signal: end.signal }).catch(() => {})
+  expect(await told.promise).toMatchObject({
+    type: 'renewal.failed',
+    reason: expect.stringContaining(
+      'could not be reached (ERR_SSL_WRONG_VERSION_NUMBER): this port does not speak TLS; is the URL right?',
+    ) as string,
+  })
+  end.abort()
+  await token
+  await tokens.close()
+})

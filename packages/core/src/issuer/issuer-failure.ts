@@ -23,6 +23,8 @@ export function failure(
 const tlsTooOld = /^ERR_SSL_.*(?:PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW)$/
 /** Those by which OpenSSL says that it knows no authority for the certificate. */
 const unknownAuthority = /ISSUER_CERT|LEAF_SIGNATURE|SELF_SIGNED_CERT|CERT_UNTRUSTED/
+/** Those by which OpenSSL says that no TLS came: the port is that of an http: server. */
+const noTls = /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$/
 /** Those of a connection that the other side closed. */
 const cut = /^(?:ECONNRESET|UND_ERR_SOCKET)$/
 
@@ -53,7 +55,8 @@ export function transportFailure(request: IssuerRequest, error: unknown): Tokenl
   const hint = way === '' ? unusedProxy(request) : ''
   const isCut = way === '' && cut.test(code)
   const what = isCut ? 'closed the connection before it responded' : `could not be reached${way}`
-  return failed(`${what} (${code})${hint}`)
+  const port = way === '' && noTls.test(code) ? ': this port does not speak TLS; is the URL right?' : ''
+  return failed(`${what} (${code})${port}${hint}`)
 }
 
 /** Returns the proxy of the environment; the application's own `fetch` may use any. */

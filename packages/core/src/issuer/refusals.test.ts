@@ -205,3 +205,14 @@ test.each([
   expect(message.includes('check the client id and secret')).toBe(isSecret)
   expect(message.includes('is this client allowed to use the client credentials grant?')).toBe(isGrant)
 })
+
+test.each([
+  ['invalid_scope', '`scope`'],
+  ['invalid_target', '`parameters`'],
+])('%s names the option %s', async (error, option) => {
+  const { tokens, issuer } = fakeService()
+  issuer.respondWith(as('application/json', JSON.stringify({ error }), 400))
+  await expect(tokens.getToken('general')).rejects.toThrow(
+    `refused: ${error} (status 400): check ${option} (see`,
+  )
+})

@@ -89,6 +89,9 @@ function isHtml({ type }: IssuerResponse): boolean {
   return type === 'text/html' || type === 'application/xhtml+xml'
 }
 
+/** The options that errors about the request are about (RFC 6749 §5.2, RFC 8707 §2). */
+const optionsOf: Readonly<Record<string, string>> = { invalid_scope: 'scope', invalid_target: 'parameters' }
+
 function refusal(
   response: IssuerResponse,
   { endpoint, client, proof, request }: TokenRequest,
@@ -109,10 +112,12 @@ function refusal(
     oauthError === 'invalid_client' ||
     (status === 401 ? !aboutRequest.has(oauthError ?? '') : status === 403 && oauthError === undefined)
   const hint = isAboutClient ? check + (proof.hint?.(client) ?? '') : ''
+  const named = optionsOf[oauthError ?? '']
+  const option = named === undefined ? '' : `: check \`${named}\``
   const isAboutGrant = oauthError === 'unauthorized_client'
   const grant = isAboutGrant ? '; is this client allowed to use the client credentials grant?' : ''
   const details = { status, oauthError, definite: true }
-  return failure(request, 'TOKEN_REQUEST_REFUSED', `refused: ${what}${hint}${grant}`, details)
+  return failure(request, 'TOKEN_REQUEST_REFUSED', `refused: ${what}${hint}${option}${grant}`, details)
 }
 
 /** Returns where the credentials are: what they are read from is what an operator can look at. */
