@@ -71,10 +71,13 @@ export function createProgram(end: (status: number) => void): Command {
   application(program.command('token'))
     .description("print an issuer's token, and nothing else")
     .argument('[issuer]', 'its name, such as general; not needed if there is only one')
+    .argument('[operation]', 'what git adds to the command of a credential.helper')
     .addOption(new Option('--print <form>', 'what to print').choices(tokenForms).default('token'))
     .option('--show', 'print it even to a terminal')
     .option('--cache', cache)
-    .action(async (issuer: string | undefined, options: TokenOptions) => end(await token(issuer, options)))
+    .action(async (issuer: string | undefined, operation: string | undefined, options: TokenOptions) =>
+      end(await token([issuer, operation], options)),
+    )
 
   application(program.command('call'))
     .description('make one call: write each event to standard error, and the body to standard output')

@@ -1,4 +1,6 @@
-import { type AccessToken, describeEvent, isTokenlaneError } from '@tokenlane/core'
+import { text } from 'node:stream/consumers'
+
+import { type AccessToken, describeEvent, isTokenlaneError, type TokenManager } from '@tokenlane/core'
 
 import type { Source } from '../application/application.ts'
 import { withManager } from '../application/with-application.ts'
@@ -12,26 +14,38 @@ export interface TokenOptions extends Source {
   readonly show?: boolean
 }
 
+/** What git asks of a credential helper, as the last argument: a token, to keep one that works, to drop one that does not. */
+const gitOperations = ['get', 'store', 'erase']
+
 /**
  * Prints an issuer's token in one form, and nothing else; returns the exit status. An application with one issuer needs no
  * name for it.
  *
+ * @param given the name, and what git adds to it.
  * @throws WrongUsage if standard output is a terminal and `show` is not set, or if the issuer is not configured.
  */
-export async function token(given: string | undefined, options: TokenOptions): Promise<number> {
-  if (output.isTTY && !options.show)
+export async function token(given: readonly (string | undefined)[], options: TokenOptions): Promise<number> {
+  const named = given.filter((name) => name !== undefined)
+  const isOfGit = options.print === 'git-credential' && gitOperations.includes(named.at(-1) ?? '')
+  const operation = isOfGit ? named.pop() : 'get'
+  const [name, unknown] = named
+  if (unknown !== undefined) throw new WrongUsage(`Too many arguments: ${unknown}`)
+  if (operation !== 'get' && !(operation === 'erase' && options.cache)) return exitStatus.fine
+  if (operation === 'get' && output.isTTY && !options.show)
     throw new WrongUsage(
       'A token printed to a terminal stays in its scrollback: pipe it somewhere, or use --show',
     )
   return withManager(options, async ({ tokens, configuration }) => {
-    const names = configuration.issuers.map(({ name }) => name)
-    const issuer = given ?? (names.length === 1 ? names[0] : undefined)
+    const names = configuration.issuers.map((issuer) => issuer.name)
+    const issuer = name ?? (names.length === 1 ? names[0] : undefined)
     if (issuer === undefined) throw new WrongUsage(`Name an issuer: ${names.join(', ')}`)
     if (!names.includes(issuer))
       throw new WrongUsage(`Unknown issuer ${issuer}; allowed: ${names.join(', ')}`)
     tokens.observe((event) => event.type === 'store.failed' && console.error(describeEvent(event)))
     try {
-      print(tokenText(await tokens.getToken(issuer), issuer, options.print))
+      const found = await tokens.getToken(issuer)
+      if (operation === 'get') print(tokenText(found, issuer, options.print))
+      else if (await isRefusedByGit(found)) await replace(tokens, issuer)
       return exitStatus.fine
     } catch (error) {
       if (!isTokenlaneError(error)) throw error
@@ -40,6 +54,18 @@ export async function token(given: string | undefined, options: TokenOptions): P
       return exitStatus.findings
     }
   })
+}
+
+/** Whether git says on standard input that this is the token that a server refused. */
+async function isRefusedByGit({ value }: AccessToken): Promise<boolean> {
+  const said = await text(process.stdin)
+  return said.split('\n').some((line) => line === `password=${value}` || line === `credential=${value}`)
+}
+
+/** Puts a new token in the place of the one in the cache. */
+async function replace(tokens: TokenManager, issuer: string): Promise<void> {
+  tokens.invalidate(issuer)
+  await tokens.getToken(issuer)
 }
 
 export function tokenText(
