@@ -15,7 +15,7 @@ export interface TokenOptions extends Source {
 }
 
 /** What git asks of a credential helper, as the last argument: a token, to keep one that works, to drop one that does not. */
-const gitOperations = ['get', 'store', 'erase']
+const gitOperations = new Set(['get', 'store', 'erase'])
 
 /**
  * Prints an issuer's token in one form, and nothing else; returns the exit status. An application with one issuer needs no
@@ -26,7 +26,7 @@ const gitOperations = ['get', 'store', 'erase']
  */
 export async function token(given: readonly (string | undefined)[], options: TokenOptions): Promise<number> {
   const named = given.filter((name) => name !== undefined)
-  const isOfGit = options.print === 'git-credential' && gitOperations.includes(named.at(-1) ?? '')
+  const isOfGit = options.print === 'git-credential' && gitOperations.has(named.at(-1) ?? '')
   const operation = isOfGit ? named.pop() : 'get'
   const [name, unknown] = named
   if (unknown !== undefined) throw new WrongUsage(`Too many arguments: ${unknown}`)
