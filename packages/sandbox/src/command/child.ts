@@ -3,10 +3,28 @@ import { once } from 'node:events'
 import { constants } from 'node:os'
 
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const
+/** npm passes on the signal of a terminal, which has sent it already: both come within so many milliseconds. */
+const together = 200
 
 /** Returns the exit status of a process that a signal ends, as a shell gives it. */
 export function statusOfSignal(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal]
+}
+
+/** Listens for signals that are to stop this process; the first one is not told again. Returns what ends that. */
+export function onStopSignals(act: (signal: NodeJS.Signals, isFirst: boolean) => void): () => void {
+  let first: { readonly signal: NodeJS.Signals; readonly at: number } | undefined
+  const listener = (signal: NodeJS.Signals): void => {
+    const at = performance.now()
+    if (first === undefined) {
+      first = { signal, at }
+      act(signal, true)
+    } else if (signal !== first.signal || at - first.at > together) act(signal, false)
+  }
+  for (const name of stopSignals) process.on(name, listener)
+  return () => {
+    for (const name of stopSignals) process.off(name, listener)
+  }
 }
 
 /** Whether this process can give a child a group of its own: without a terminal, whose Ctrl-C would not reach it. */
@@ -34,14 +52,13 @@ export async function endOf(
   }
   const killAll = (): void => kill('SIGKILL')
   let timer: NodeJS.Timeout | undefined
-  const stop = (signal: NodeJS.Signals): void => {
-    if (timer !== undefined) return killAll()
+  const endListening = onStopSignals((signal, isFirst) => {
+    if (!isFirst) return killAll()
     timer = setTimeout(killAll, grace)
     // a terminal sends its own to the child, too
     const isSent = !canHaveGroup && (signal === 'SIGINT' || signal === 'SIGQUIT')
     if (!isSent) kill(signal)
-  }
-  for (const name of stopSignals) process.on(name, stop)
+  })
   process.once('exit', killAll)
   try {
     const [status, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
@@ -50,7 +67,7 @@ export async function endOf(
     return signal === null ? (status ?? 1) : statusOfSignal(signal)
   } finally {
     clearTimeout(timer)
-    for (const name of stopSignals) process.off(name, stop)
+    endListening()
     process.off('exit', killAll)
   }
 }

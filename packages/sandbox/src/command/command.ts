@@ -8,7 +8,7 @@ import type { Scenario } from '../control/scenario.ts'
 import type { Sandbox } from '../start-sandbox.ts'
 import { inOptionWords, parseArguments, type CommandName, type CommandOptions } from './options.ts'
 import { markdownReport, nothingFound, verdictText, welcome } from './report.ts'
-import { runChild, statusOfSignal } from './child.ts'
+import { onStopSignals, runChild, statusOfSignal } from './child.ts'
 
 export { endOf } from './child.ts'
 
@@ -187,11 +187,10 @@ function writeEnvironment(file: string, variables: Record<string, string>): void
  */
 function stopAtSignal(): AbortSignal {
   const stop = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const)
-    process.on(name, () => {
-      if (stop.signal.aborted) process.exit(statusOfSignal(name))
-      stop.abort(name)
-    })
+  onStopSignals((name, isFirst) => {
+    if (!isFirst) process.exit(statusOfSignal(name))
+    stop.abort(name)
+  })
   return stop.signal
 }
 
