@@ -32,7 +32,7 @@ export type Rule = {
 )
 
 /** What an API knows of a call when it responds. */
-export interface Said {
+interface Said {
   readonly call: Sent
   /** By its clock, in epoch milliseconds. */
   readonly now: number
