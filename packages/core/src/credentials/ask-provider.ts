@@ -4,7 +4,7 @@ import { abortable } from '../time/abortable.ts'
 import { type CalledProvider, clientWith, type CredentialsKinds, readClient } from './client.ts'
 import { type ClientCredentials, type CredentialsContext, unavailable } from './credentials.ts'
 
-/** Returns the clients that a provider gives, in its order; an error quotes nothing of what it returned or threw. */
+/** Calls a credentials provider. Errors quote nothing of what it returned or threw. */
 export async function askProvider(
   provider: CalledProvider,
   issuer: string,
@@ -29,7 +29,7 @@ export async function askProvider(
   })
 }
 
-/** Returns what a function of the application returns; throws if it fails, or has not responded when `signal` aborts. */
+/** Calls a function of the application; throws if it fails or `signal` aborts first. */
 export async function askFunction(
   what: string,
   ask: () => unknown,

@@ -8,7 +8,7 @@ import { pemFault, withLineBreaks } from './pem.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
-/** OpenSSL gives a file an empty one where it is asked for none. */
+/** OpenSSL writes an empty passphrase if none is asked for. */
 const ofFile: Check = (value, fields) => (value === '' ? undefined : text(value, fields))
 const optional = { passphrase: ofFile, secretIssuedAt: date }
 
@@ -37,7 +37,6 @@ export const pfxKind: CredentialsKind = {
   }),
 }
 
-/** Returns what TLS is given of a client. */
 export function tlsIdentityOf(client: CertificateCredentials | PfxCredentials): TlsIdentity {
   const { passphrase } = client
   if ('pfx' in client) return { pfx: fromBase64url(client.pfx as string), passphrase }
@@ -48,7 +47,7 @@ function pairIn({ certificate, privateKey, ...others }: Values) {
   return { ...others, certificate: withLineBreaks(certificate), privateKey: withLineBreaks(privateKey) }
 }
 
-/** Returns what is wrong with a key that TLS cannot use with its certificate, where that is in order. */
+/** Returns why TLS cannot use a key with a certificate that is in order. */
 function pairFault(fields: Values): ReturnType<Check> {
   if (pemFault(fields['certificate'], 'CERTIFICATE') !== undefined) return undefined
   const { certificate: cert, privateKey: key } = pairIn(fields)
@@ -65,7 +64,7 @@ const whole = 'one with the certificate and its key'
 const renewed =
   'one made anew: `openssl pkcs12 -legacy -nodes -in old.pfx -out pem && openssl pkcs12 -export -in pem -out new.pfx`'
 
-/** What Node and OpenSSL say of a PKCS#12 file, what that means, and what is allowed. */
+/** What Node and OpenSSL say about a PKCS#12 file, what it means, and what is allowed. */
 const pfxFaults: readonly (readonly [RegExp, given: string, allowed: string])[] = [
   [
     /mac verify|bad decrypt/i,
@@ -86,7 +85,7 @@ function pfxFault(value: unknown, { passphrase }: Values): ReturnType<Check> {
   } catch {
     return { given: 'a string that is not Base64', allowed: file }
   }
-  // a passphrase that is none has an error of its own
+  // a wrong type has an error of its own
   if (passphrase !== undefined && typeof passphrase !== 'string') return undefined
   const said = tlsFault({ pfx, passphrase })
   if (said === undefined) return undefined

@@ -11,7 +11,7 @@ import {
 } from './client.ts'
 import type { ClientCredentials } from './credentials.ts'
 
-/** Credentials that are in order. */
+/** Checked credentials. */
 export interface CheckedCredentials {
   /** The clients that are known before a provider is called: it may have read them when it was checked. */
   readonly initial: readonly ClientCredentials[]
@@ -19,7 +19,6 @@ export interface CheckedCredentials {
   readonly provider?: CalledProvider
 }
 
-/** Reads the credentials of an issuer. */
 export function checkCredentials(value: unknown, path: string, kinds: CredentialsKinds): CheckedCredentials {
   if (typeof value === 'function') {
     const provider = value as CalledProvider
@@ -74,7 +73,7 @@ function checkClient(value: unknown, path: string, kinds: CredentialsKinds): Cli
   return (read as { readonly client: ClientCredentials }).client
 }
 
-/** Refuses what credentials of another kind are told by. */
+/** Refuses the field that marks credentials of another kind. */
 function besides(mark: string): (value: unknown, path: string) => never {
   return (_, path) => refuse(path, `given with \`${mark}\``, 'one of the two')
 }

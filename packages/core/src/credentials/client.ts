@@ -30,7 +30,7 @@ export interface Fields {
 export interface CredentialsKind extends Fields {
   readonly method: ClientAuthenticationMethod
   readonly proof: 'secret' | 'key' | 'certificate' | 'assertion'
-  /** What stands for the fields where only text can be: in an environment variable or a file. */
+  /** The fields in an environment variable or a file, which hold only text. */
   readonly inText?: Fields
 }
 
@@ -38,7 +38,7 @@ export interface CredentialsKind extends Fields {
 export type CredentialsKinds = OneOrMore<CredentialsKind>
 type OneOrMore<T> = readonly [T, ...T[]]
 
-/** What stands for them where only text can be. */
+/** The same for text only. */
 export type TextKinds = OneOrMore<Fields>
 
 /** A provider as it is called: those of this package also look at the kinds that the issuer allows. */
@@ -81,7 +81,7 @@ export function kindOf<T extends Fields>(credentials: object, kinds: OneOrMore<T
   return kinds.find((kind) => own(credentials, markOf(kind)) !== undefined) ?? kinds[0]
 }
 
-/** Returns the client in `value`, which may hold more, or all that is wrong with it. */
+/** Reads a client; `value` may have other fields. Returns all faults if there are any. */
 export function readClient(
   value: Readonly<Record<string, unknown>>,
   kinds: TextKinds,
@@ -102,17 +102,17 @@ export function readClient(
   return { client: Object.freeze(client) as unknown as ClientCredentials }
 }
 
-/** Returns what a client may be, for a message. */
+/** Returns the allowed fields for a message. */
 export function clientWith(kinds: TextKinds): string {
   return `an object with ${kinds.map((kind) => fieldsOf(kind).join(', ')).join('; or with ')}`
 }
 
-/** Returns what tells clients and their proofs apart: text that holds the secret, and of assertions only their file. */
+/** Returns a key that differs for different clients and proofs: it holds the secret, or the file of an assertion. */
 export function keyOf(client: ClientCredentials): string {
   return JSON.stringify({ ...client, secretIssuedAt: undefined })
 }
 
-/** Returns what a refusal of each client is remembered by: a replaced file is another proof, and so is a second function. */
+/** Returns the keys by which refusals are remembered: a replaced file is another proof, and so is a second function. */
 export function proofKeysOf(clients: readonly ClientCredentials[]): ReadonlyMap<ClientCredentials, string> {
   const times = new Map<string, number>()
   return new Map(

@@ -8,7 +8,7 @@ import { type ClientCredentials, type CredentialsContext } from './credentials.t
 import { isRefusal, mayBeAboutClient, memoryOf, refusalMemory, refusalSpan } from './refused-client.ts'
 import { secretExpiry, type SecretLifetime } from './secret-expiry.ts'
 
-/** How many clients may be refused in 30 s and then be replaced, in case a provider returns a new wrong secret each time. */
+/** How many clients in 30 s may be refused and replaced: a provider may return a new wrong secret each time. */
 const mostReplaced = 8
 
 /** Credentials of one issuer, and how they are sent. */
@@ -19,7 +19,7 @@ interface RotationOptions extends SecretLifetime {
 
 export type CredentialRotation = ReturnType<typeof credentialRotation>
 
-/** What is known of a client that the issuer refused; on the monotonic clock. */
+/** A refused client; times on the monotonic clock. */
 interface Refused {
   readonly at: number
   readonly until: number
@@ -40,7 +40,6 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
   let working: string | undefined
   let lastRefusal: TokenlaneError | undefined
 
-  /** Returns the clients of the credentials in their order. */
   async function clientsNow(
     reason: CredentialsContext['reason'],
     timeLimit: () => number,
@@ -58,7 +57,6 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
     if (rotated) emit({ type: 'credentials.rotated', issuer, clientId: client.clientId })
   }
 
-  /** Whether the refusal of a client is remembered. */
   const isRefused = (key: string): boolean => (refused.get(key)?.until ?? 0) > performance.now()
 
   function memoryFor(key: string): MemoryOf {
@@ -68,7 +66,7 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
 
   /** Remembers a refusal; returns its error, which says for how long. */
   function remember(key: string, error: TokenlaneError, memory: number): TokenlaneError {
-    // one that another process heard is over when that process may ask again
+    // a refusal of another process ends when that process may ask again
     const span = refusalSpan(error, memory)
     const at = performance.now()
     refused.set(key, { at, until: at + span, times: (refused.get(key)?.times ?? 0) + 1 })

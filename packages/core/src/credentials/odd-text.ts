@@ -19,7 +19,7 @@ const words: Readonly<Record<Oddity, string>> = {
   'white space': 'has white space in it',
 }
 
-/** Returns what looks wrong about id and secret of a client that was refused, to follow where they are. */
+/** Returns what looks wrong about a refused client's id and secret, to end a sentence. */
 export function oddTextIn(client: ClientCredentials): string {
   const odd = (['clientId', 'clientSecret'] as const).flatMap((field) => {
     const text = own(client, field)

@@ -12,7 +12,7 @@ function isCryptoKey(value: unknown): value is CryptoKey {
   return Object.prototype.toString.call(value) === '[object CryptoKey]'
 }
 
-/** As far as it tells keys of two algorithms apart. */
+/** What tells keys of two algorithms apart. */
 interface KeyAlgorithm<Hash = string> {
   readonly name: string
   readonly hash?: Hash
@@ -69,7 +69,7 @@ export const keyKind: CredentialsKind = {
 /** The kinds of keys that an algorithm signs with, as OpenSSL names them. */
 const kinds: ReadonlySet<unknown> = new Set(['rsa', 'prime256v1', 'secp384r1', 'secp521r1', 'ed25519'])
 
-/** Returns what is wrong with a key that cannot sign, where the runtime says so at once: Web Crypto says it at its use. */
+/** Returns why a key cannot sign, if the runtime can tell now: Web Crypto tells at its use. */
 function keyFault(key: string | object): ReturnType<Check> {
   const crypto = builtinModule('node:crypto') as typeof import('node:crypto') | undefined
   if (crypto === undefined) return undefined
@@ -93,7 +93,7 @@ function keyFault(key: string | object): ReturnType<Check> {
     : { given: 'a key of another kind', allowed: 'one for RSA, P-256, P-384, P-521 or Ed25519' }
 }
 
-/** Numbers the keys that are objects: no text of theirs tells them apart. */
+/** Numbers keys that are objects: they have no text to tell them apart. */
 const numbers = new WeakMap<CryptoKey, number>()
 let last = 0
 

@@ -6,7 +6,7 @@ export const refusalMemory = 30_000
 /** The first refusals in a row: not all replicas of an issuer may know a new secret, or a new client at a start. */
 const firstMemories = [2_000, 6_000]
 
-/** Returns how long a client's refusal is remembered, after so many in a row before, in milliseconds. */
+/** Returns how long a refusal is remembered, in milliseconds. @param refusals - before it, in a row. */
 export function memoryOf(refusals: number, isStart: boolean): number {
   const first = isStart || refusals === 0 ? firstMemories[refusals] : undefined
   return first === undefined ? refusalMemory : betweenHalfAndWhole(first)

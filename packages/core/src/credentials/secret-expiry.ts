@@ -5,10 +5,8 @@ const day = 86_400_000
 
 /** How long a secret lives, and when to give notice of its end; in days. */
 export interface SecretLifetime {
-  /** Name of the issuer. */
   readonly issuer: string
   readonly secretLifetime: number
-  /** Days before the end. */
   readonly notices: readonly number[]
 }
 

@@ -40,7 +40,7 @@ export function neededFields(read: ReadText, kinds: TextKinds): readonly string[
   return ['clientId', ...new Set(kindsIn(read, kinds).flatMap(renewedFields))]
 }
 
-/** Returns the kinds of credentials of which there are texts; the first kind where there are none. */
+/** Returns the kinds whose texts are there; the first kind if none are. */
 function kindsIn(read: ReadText, kinds: TextKinds): readonly Fields[] {
   const taken = new Set<string>()
   const found = kinds.filter((kind) => {
@@ -55,7 +55,7 @@ function kindsIn(read: ReadText, kinds: TextKinds): readonly Fields[] {
 /** Returns the fields that differ in the client that is tried when the first is refused; their names end with `Next`. */
 const renewedFields = ({ needed, renewed = Object.keys(needed) }: Fields): readonly string[] => renewed
 
-/** Returns a client of each kind of which there are texts, and after it the one of the fields that end with `Next`. */
+/** Returns a client for each kind whose texts are there, each followed by that of the fields ending in `Next`. */
 export function clientsFromTexts(
   read: ReadText,
   kinds: TextKinds,
@@ -82,7 +82,6 @@ export function clientsFromTexts(
   return faults.size > 0 ? { faults: [...faults.values()] } : { clients }
 }
 
-/** Returns the client of one kind in fields that hold texts. */
 export function clientInTexts(
   texts: Readonly<Record<string, unknown>>,
   kind: Fields,

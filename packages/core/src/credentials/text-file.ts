@@ -49,7 +49,7 @@ export function assertionFile(path: string): AssertionProvider {
   })
 }
 
-/** Returns what differs once a file was replaced, without reading it; empty where that cannot be said. */
+/** Returns a text that differs once the file was replaced, without reading it; empty if unknown. */
 function versionOf(path: string): string {
   try {
     const fs = builtinModule('node:fs') as typeof import('node:fs')

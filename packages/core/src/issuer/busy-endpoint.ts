@@ -3,17 +3,16 @@ import { failure } from './issuer-failure.ts'
 import type { TokenEndpoint } from './protocol.ts'
 import type { Wait } from './token-source.ts'
 
-/** The mean distance of requests to a busy endpoint, in milliseconds: from, and at most. */
+/** The mean distance of requests to a busy endpoint, in milliseconds: the least and the most. */
 const shortest = 250
 const longest = 1_000
-/** For how long an endpoint counts as busy after it was last, in milliseconds. */
+/** For how long an endpoint counts as busy after its last busy response, in milliseconds. */
 const memory = 60_000
 /** A connection that the other side closed: too many came at once. */
 const flooded = new Set<unknown>(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 
 /** A token endpoint that was busy for one of the managers of this process; times are on the monotonic clock. */
 interface BusyEndpoint {
-  /** In milliseconds. */
   distance: number
   nextAt: number
   raisedAt: number
@@ -32,9 +31,9 @@ function busyBy({ fetch = ofRuntime }: { readonly fetch: object | undefined }): 
 }
 
 /**
- * Makes one request for a token. Once the endpoint was busy for one of the managers of this process, they ask it one after
- * another: further apart after each refusal, and closer again after each token. What a refused manager itself waits is
- * decided by its own backoff.
+ * Makes one token request. Once the endpoint was busy for a manager of this process, all of them ask it one after another:
+ * further apart after each refusal, and closer again after each token. How long a refused manager itself waits is decided by
+ * its own backoff.
  *
  * @throws TokenlaneError `TOKEN_REQUEST_FAILED` if its turn comes after the calls that wait have given up.
  */
@@ -83,12 +82,11 @@ function refused(endpoint: TokenEndpoint, sentAt: number): void {
   endpoints.set(endpoint.url.href, { ...raised, nextAt: now + drawn(raised) })
 }
 
-/** Returns the distance, a quarter more or less. */
 function drawn({ distance }: Pick<BusyEndpoint, 'distance'>): number {
   return distance * (0.75 + Math.random() / 2)
 }
 
-/** Whether the issuer says that it got too many requests, or may have. */
+/** Whether the issuer got too many requests, or may have. */
 export function isTooMuch({ busy, status, transportCode }: TokenlaneError): boolean {
   return busy === true || status === 503 || flooded.has(transportCode)
 }

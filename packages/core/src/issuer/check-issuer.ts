@@ -21,7 +21,7 @@ import type { IssuerOptions } from './issuer-options.ts'
 import { describeUrl, type UrlOptions, urlOptionOf } from './issuer-url.ts'
 import { type ClientProofs, type FormField, protocolOf, type TokenEndpoint } from './protocol.ts'
 
-/** The options of an issuer as they are used, but for its URL. */
+/** The checked options of an issuer, without its URL. */
 type CheckedSettings = ReadAs<
   Omit<IssuerOptions, keyof UrlOptions | 'assertionAudience'>,
   {
@@ -40,7 +40,7 @@ type CheckedSettings = ReadAs<
 export type CheckedIssuer = CheckedSettings &
   Omit<TokenEndpoint, 'issuer' | 'fetch' | 'beforeRequest' | 'manager'>
 
-/** Returns an issuer's options in order; `others` are given in the same object. */
+/** Checks an issuer's options. `others` are names of other options in the same object. */
 export function checkIssuer(
   given: unknown,
   path: string,
@@ -60,7 +60,7 @@ export function checkIssuer(
     ...protocol.settings,
     clientAuthentication: readMethod(all, proofs),
     headers: optional(readHeaders(proofs), {}),
-    // in one object with an API it is the API's
+    // in an object that is an API's too, it is the API's
     ratePolicy: others?.includes('ratePolicy') === true ? () => undefined : optional(checkRatePolicy),
     credentials: (value, credentialsPath) => checkCredentials(value, credentialsPath, proofs),
   } satisfies Description<CheckedSettings>
@@ -159,7 +159,7 @@ const milliseconds: Reader<number> = (value, path) => {
   return span
 }
 
-/** How the settings are read that depend on no other. */
+/** How settings that depend on no other are read. */
 const settings = {
   scope: optional(readScope),
   tokenTypes: optional(readTokenTypes),
@@ -172,7 +172,7 @@ const settings = {
   allowInsecureLoopback: optional(flag, false),
 }
 
-/** Returns how clients can prove themselves: by one method or, where it is a secret's, in any other way, too. */
+/** Returns how clients can prove themselves: by one method; if that takes a secret, in any other way, too. */
 function proofsBy(given: unknown, all: ClientProofs): ClientProofs {
   // a wrong method has an error of its own
   const { method, proof } = all.find((one) => one.method === given) ?? all[0]

@@ -9,8 +9,8 @@ import { isBusy, pageIn, passingStatuses } from './token-response.ts'
 import type { IssuerRequest, IssuerResponse } from './protocol.ts'
 
 /**
- * Returns what asks by the metadata that a server publishes (RFC 8414 §3, OpenID Connect Discovery 1.0 §4), and once more
- * if the request failed and the metadata has changed. It is fetched at the first call, and again after a failure.
+ * Returns a function that asks the server named by published metadata (RFC 8414 §3, OpenID Connect Discovery 1.0 §4), and
+ * asks once more if the request failed and the metadata has changed. It is fetched at the first call and after a failure.
  */
 export function byMetadata(issuer: URL, option: string) {
   let found: AuthorizationServer | undefined
@@ -22,7 +22,7 @@ export function byMetadata(issuer: URL, option: string) {
       found = await fetchMetadata({ ...request, url: issuer }, option)
       isOutdated = false
     } catch (error) {
-      // the metadata of before is better than none
+      // old metadata is better than none
       if (found === undefined) throw error
     }
     return found

@@ -57,7 +57,7 @@ export const givenAssertion: ClientProof = {
   },
 }
 
-/** Returns what the server would refuse an assertion for, as far as that can be read without a key (RFC 7519 §4.1). */
+/** Returns why the server would refuse an assertion, as far as that can be read without a key (RFC 7519 §4.1). */
 function faultOf(
   given: string,
   type: string,

@@ -19,13 +19,13 @@ export function failure(
   return new TokenlaneError(code, message, { issuer, ...details })
 }
 
-/** The codes by which OpenSSL and BoringSSL say that the two sides allow no common TLS version. */
+/** Codes of OpenSSL and BoringSSL: no common TLS version. */
 const tlsTooOld = /^ERR_SSL_.*(?:PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW)$/
-/** Those by which OpenSSL says that it knows no authority for the certificate. */
+/** Codes of OpenSSL: an unknown authority signed the certificate. */
 const unknownAuthority = /ISSUER_CERT|LEAF_SIGNATURE|SELF_SIGNED_CERT|CERT_UNTRUSTED/
-/** Those by which OpenSSL says that no TLS came: the port is that of an http: server. */
+/** Codes of OpenSSL: no TLS came, so the port is that of an http: server. */
 const noTls = /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$/
-/** Those of a connection that the other side closed. */
+/** Codes of a connection that the other side closed. */
 const cut = /^(?:ECONNRESET|UND_ERR_SOCKET)$/
 
 /** Returns the error of a request that `error` of the transport ended. */
@@ -62,7 +62,7 @@ export function transportFailure(request: IssuerRequest, error: unknown): Tokenl
 /** Returns the proxy of the environment; the application's own `fetch` may use any. */
 const proxyOf = ({ url, fetch }: IssuerRequest) => (fetch ? undefined : environmentProxy(url))
 
-/** Returns what to add to a failure on the way where a proxy is set that Node does not use. */
+/** Returns a hint for a failed connection if a proxy is set that Node does not use. */
 export function unusedProxy(request: IssuerRequest): string {
   const proxy = proxyOf(request)
   if (proxy === undefined || proxy.used) return ''

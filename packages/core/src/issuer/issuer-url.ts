@@ -5,7 +5,7 @@ import { generalPath, type IssuerOptions, weblinkPath } from './issuer-options.t
 
 type Given = Readonly<Record<string, unknown>>
 
-/** The options that say where a server is, as they are read. */
+/** The options that say where a server is. */
 export type UrlOptions = {
   readonly [Name in keyof Pick<IssuerOptions, 'authUrl' | 'tokenPath' | 'tokenEndpoint' | 'issuer'>]-?:
     | (Name extends 'tokenPath' ? string : URL)
@@ -17,7 +17,7 @@ export function urlOptionOf(given: Given): 'authUrl' | 'issuer' | 'tokenEndpoint
   return given['issuer'] === undefined ? 'tokenEndpoint' : 'issuer'
 }
 
-/** Returns how the options are read that say where a server is: those that go together, and no others. */
+/** Returns the readers of the options that say where a server is: those that go together, and no others. */
 export function describeUrl(
   given: Given,
   readUrl: ReadUrl,
@@ -64,7 +64,7 @@ function below(url: URL, option: string, tokenPath: unknown): URL {
   return endpoint
 }
 
-/** Returns the most likely mistake where no token endpoint is at that path, to end a sentence; empty where none is. */
+/** Returns the end of a sentence: the likely mistake if no token endpoint is at the path; empty if none is likely. */
 export function mistakeOf(tokenPath: string | undefined): string {
   if (tokenPath === generalPath) return `; is it the weblink issuer's, whose path is ${weblinkPath}?`
   if (tokenPath === weblinkPath) return `; is it the general issuer's, whose path is ${generalPath}?`

@@ -7,9 +7,9 @@ import type { IssuerResponse } from './protocol.ts'
 const fixed = new Set(['grant_type', 'client_assertion_type'])
 /** The fields that a token request proves its client by. */
 const proving = new Set(['client_secret', 'client_assertion', 'authorization'])
-/** How much of a secret, such as a key or an assertion, is compared with what a server says. */
+/** How much of a secret is compared with a server's words, in characters. */
 const longestCompared = 8_192
-/** A part of a secret of this many characters is one too many. */
+/** A part of a secret of this length gives it away. */
 const tellingPart = 8
 
 /**
@@ -34,7 +34,7 @@ export function descriptionIn(
 
 /** What members that describe an error are called, the more telling ones first. */
 const describing = [/description/i, /detail/i, /title/i, /message|summary|faultstring/i, /^error$/i]
-/** How deep in a response they stand at most. */
+/** How deep in a response they are looked for. */
 const deepest = 4
 
 function textsIn(value: unknown, depth = 1): readonly (readonly [name: string, text: string])[] {
@@ -44,7 +44,7 @@ function textsIn(value: unknown, depth = 1): readonly (readonly [name: string, t
   )
 }
 
-/** Returns what the client proved itself by, which no message may repeat. */
+/** Returns the client's secrets, which no message may repeat. */
 export function proofsIn(sent: IssuerResponse['sent']): readonly string[] {
   return sent.flatMap(([name, value]) => (proving.has(name) ? [value] : []))
 }
@@ -95,7 +95,7 @@ function quotes(text: string, secret: string): boolean {
   return false
 }
 
-/** What takes back how servers encode text: not at all, in HTML, a URL, a form, JSON, hexadecimal and base64. */
+/** Undo the ways in which servers encode text: none, HTML, URL, form, JSON, hexadecimal, base64. */
 const decoders: readonly ((text: string) => string)[] = [
   (text) => text,
   (text) => text.replaceAll(/&(?:#x([\da-f]{1,6})|#(\d{1,7})|(amp|lt|gt|quot|apos));/gi, character),
@@ -106,7 +106,7 @@ const decoders: readonly ((text: string) => string)[] = [
   // wherever it begins, since what stands before it changes how bytes are cut
   (text) => text.replaceAll(/[\w+/-]{8,}/g, (run) => [0, 1, 2, 3].map((at) => fromBase64(run, at)).join(' ')),
 ]
-/** How often text may have been encoded, one way upon the other. */
+/** How many encodings upon each other are undone. */
 const mostRounds = 3
 
 function readingsOf(given: string): readonly string[] {

@@ -67,12 +67,10 @@ class Turn implements BudgetQueue {
     return this.#unit !== undefined
   }
 
-  /** In how many milliseconds it may be due. */
   get left(): number {
     return Math.max(1, this.#budget.forecast(this, 1, this.#demand))
   }
 
-  /** Settles when it is due. */
   due(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#called = resolve

@@ -6,8 +6,8 @@ const mockCode = /^(?:UND_MOCK_ERR_|ERR_NOCK_)/
 const mockText = /^(?:Nock: |\[MSW\] )/
 
 /**
- * Returns what a mocking library says that lets a request go nowhere: no later try can mend that. Returns `undefined` for
- * any other error.
+ * Returns the message of a mocking library that refuses a request: no later try can mend that. `undefined` for any other
+ * error.
  */
 export function mockRefusal(error: unknown, secrets: readonly string[]): string | undefined {
   let inner: unknown = error

@@ -35,7 +35,7 @@ export function oauthIssuer(options: IssuerOptions): IssuerOptions {
   return speaking(options, { proofs: oauthProofs, asking: oauthAsking, settings: { assertionAudience } })
 }
 
-/** Returns how a server is asked, and again where its metadata or its clock shows why a token request failed. */
+/** Asks a server, and asks again if its metadata or its clock explains the failure. */
 function oauthAsking({ url, isDiscovered, option, assertionAudience }: TokenEndpoint): Asking {
   const discovering = isDiscovered ? byMetadata(url, option) : undefined
   const clock: IssuerClock = { ahead: 0, date: null }
@@ -57,10 +57,10 @@ function oauthAsking({ url, isDiscovered, option, assertionAudience }: TokenEndp
   }
 }
 
-/** A clock that is further off is wrong in another way than by its time zone: the `Date` may be made up. In seconds. */
+/** In seconds. A clock that is further off may be made up: a wrong time zone explains less. */
 const mostAhead = 86_400
 
-/** Takes over the time of the last response, and returns whether that changes what a proof says. */
+/** Takes over the issuer's time, and returns whether that changes a proof. */
 function learn(clock: IssuerClock): boolean {
   const date = readInstant(clock.date)
   if (date === undefined) return false

@@ -8,7 +8,7 @@ import type { Reader } from '../options/reader.ts'
 export interface IssuerProtocol {
   /** Returns all ways in which a client can prove itself; `ownFetch`: token requests go through the application's. */
   proofs(ownFetch: boolean): ClientProofs
-  /** Returns how one issuer is asked. Without it, one request goes to the known token endpoint. */
+  /** Returns how an issuer is asked. Default: by one request to the known token endpoint. */
   readonly asking?: (endpoint: TokenEndpoint) => Asking
   /** How the settings are read that only such issuers have. */
   readonly settings?: { readonly assertionAudience: Reader<string | undefined> }
@@ -16,24 +16,21 @@ export interface IssuerProtocol {
 
 /** Where and how one issuer is asked for a token. */
 export interface TokenEndpoint {
-  /** Name of the issuer. */
   readonly issuer: string
   /** The token endpoint, or the issuer identifier of a server whose metadata names it. */
   readonly url: URL
   readonly isDiscovered: boolean
-  /** The path of the option that names the URL. */
   readonly option: string
   readonly credentialsOption: string
   /** Returns the names of variables, or the path, that the credentials are read from, if that is known. */
   readonly credentialsPlace?: () => string | undefined
-  /** Of an issuer of the service, which only these paths show. */
+  /** Set for an issuer of the service. */
   readonly tokenPath: string | undefined
   readonly protocol: IssuerProtocol
-  /** How its clients can prove themselves. */
   readonly proofs: ClientProofs
   readonly assertionAudience?: string | undefined
   readonly scope: string | undefined
-  /** The names of token types that the issuer may answer with, in lower case; `undefined`: any but a known other one. */
+  /** Allowed token types, in lower case; `undefined`: any except known types that are not sent as Bearer. */
   readonly tokenTypes: readonly string[] | undefined
   /** Header fields of the token request besides its own, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>
@@ -63,7 +60,7 @@ export interface IssuerRequest extends Pick<TokenEndpoint, 'issuer' | 'url' | 'f
 export interface IssuerResponse {
   readonly status: number
   readonly body: string
-  /** Those of the JSON object in the body, or of the form that some servers send; none of anything else. */
+  /** Members of a JSON body, or of the form that some servers send; empty for anything else. */
   readonly members: Readonly<Record<string, unknown>>
   readonly isForm: boolean
   /** The media type, empty where there is none. */
@@ -76,7 +73,7 @@ export interface IssuerResponse {
   readonly isBearer: boolean
   /** The `Location` of a redirect, which is not followed. */
   readonly location: string | null
-  /** What the issuer got in form and header, so that no message repeats what it sends back of it. */
+  /** What the issuer got in form and header: no message may repeat it. */
   readonly sent: readonly FormField[]
 }
 
@@ -96,7 +93,6 @@ export interface AskedServer {
   readonly clock: IssuerClock
 }
 
-/** What is known of an issuer's clock. */
 export interface IssuerClock {
   /** How far it is ahead of this machine's, in whole seconds. */
   ahead: number
@@ -108,13 +104,13 @@ export interface IssuerClock {
 export interface IssuedToken {
   readonly token: string
   readonly lifetime: number
-  /** What is unusual about the response, to follow "the token response has", and is no reason to refuse it. */
+  /** What is unusual about an accepted response, to follow "the token response has". */
   readonly oddities: readonly string[]
   /** The scopes that were asked for and not granted (RFC 6749 §3.3). */
   readonly missingScopes: readonly string[]
 }
 
-/** How a client proves itself in a token request, and the credentials that it needs. */
+/** A way in which a client proves itself, and the credentials that it needs. */
 export interface ClientProof extends CredentialsKind {
   /** Returns what proves the client in one token request; throws `CREDENTIALS_UNAVAILABLE` where nothing can. */
   prove(
@@ -126,13 +122,12 @@ export interface ClientProof extends CredentialsKind {
   readonly isTimed?: boolean
   /** Returns a `fetch` that shows the client's certificate, for the alias of the token endpoint (RFC 8705 §5). */
   readonly fetchOf?: (client: ClientCredentials) => IssuerFetch
-  /** Returns what else to check where the issuer refuses the client; empty where that is nothing. */
+  /** Returns what else to check if the issuer refuses the client; may be empty. */
   readonly hint?: (client: ClientCredentials) => string
 }
 
 export type ClientProofs = readonly [ClientProof, ...ClientProof[]]
 
-/** Proves a client by its id and these fields of the form. */
 export function inForm(fields: Readonly<Record<string, string>>): ClientAuth {
   return (_server, client, body) => {
     body.set('client_id', client.client_id)
@@ -152,7 +147,7 @@ const plain: IssuerProtocol = { proofs: () => [secretInForm] }
 /** Registered, so that it also holds across two copies of the package. */
 const key: unique symbol = Symbol.for('tokenlane.protocol') as never
 
-/** Returns options that bring a protocol with them, also into copies that are made with `{ ...options }`. */
+/** Attaches a protocol to options; copies by `{ ...options }` keep it. */
 export function speaking<T extends object>(options: T, protocol: IssuerProtocol): T {
   return { ...options, [key]: protocol }
 }
@@ -161,13 +156,13 @@ export function protocolOf(options: object): IssuerProtocol {
   return (options as { readonly [key]?: IssuerProtocol })[key] ?? plain
 }
 
-/** Returns the server of a token endpoint of which nothing else is known. */
+/** Returns the server of a token endpoint without metadata. */
 export function knownServer(url: URL): AskedServer {
   const metadata = { issuer: url.origin, token_endpoint: url.href }
   return { url, metadata, audience: url.href, clock: { ahead: 0, date: null } }
 }
 
-/** Returns what a token depends on besides its client: no token is shared across a difference. */
+/** Returns what a token depends on besides its client: issuers that differ in it share no token. */
 export function identityOf({ url, parameters, headers }: TokenEndpoint): readonly unknown[] {
   const fields = [...parameters, ...Object.entries(headers)]
   return [url.href, ...fields.map((field) => JSON.stringify(field)).toSorted()]

@@ -7,13 +7,13 @@ import type { IssuerResponse } from './protocol.ts'
 const documented = 3_600_000
 /** No token outlives the secret that it was issued for. */
 const longest = 365 * 86_400_000
-/** In seconds. What is longer is a moment, or stands for no end. */
+/** In seconds. A larger number is a moment, or means no end. */
 const years = 1_000_000_000
 
 interface Lifetime {
   /** In milliseconds; `undefined` for an `expires_in` that is anything but a finite time above 0. */
   readonly lifetime: number | undefined
-  /** What is unusual about how the response says it. */
+  /** What is unusual about how the response names it. */
   readonly oddities: readonly string[]
 }
 

@@ -1,12 +1,11 @@
 import type { Emit } from '../events.ts'
 import type { Grant } from './token-source.ts'
 
-/** Says what is unusual about the tokens of one issuer, and which scopes they lack: once, and again when it changes. */
+/** Reports oddities and missing scopes of one issuer's tokens: once, and again when they change. */
 export function tokenNotices(issuer: string, emit: Emit) {
   let missing: readonly string[] = []
   let said = ''
   return {
-    /** The scopes that the last token lacks. */
     missingScopes: (): readonly string[] => missing,
     note<T extends Grant>(grant: T): T {
       const { oddities = [], missingScopes = [], duration } = grant

@@ -9,13 +9,13 @@ import { descriptionIn, errorCode, knownErrors, proofsIn } from './issuer-words.
 import type { ClientProof, IssuedToken, IssuerRequest, IssuerResponse, TokenEndpoint } from './protocol.ts'
 import { lifetimeIn } from './token-lifetime.ts'
 
-/** One token request: which client asked which server, and how. */
+/** One token request. */
 interface TokenRequest {
   readonly endpoint: TokenEndpoint
   readonly client: ClientCredentials
   readonly proof: ClientProof
   readonly request: IssuerRequest
-  /** The token that calls have now. */
+  /** The current token. */
   readonly held: string | undefined
 }
 
@@ -53,16 +53,16 @@ export function readTokenResponse(response: IssuerResponse, asked: TokenRequest)
   })
 }
 
-/** What says that there are too many requests, in the words of servers (Zoho, AWS, Google, Salesforce, Vertex). */
+/** How servers say that there are too many requests (Zoho, AWS, Google, Salesforce, Vertex). */
 const busyWords =
   /too.?many.?(?:requests|calls|attempts|tokens)|rate.?(?:limit|exceeded)|limit.?(?:exceeded|reached)|throttl|slow.?down|quota.?exceeded/i
 
-/** Whether the issuer gets more requests than it takes, in a response without a token: other statuses than 429 need words for it. */
+/** Whether the issuer is busy; statuses other than 429 need words for it. */
 export function isBusy({ status, body }: IssuerResponse): boolean {
   return status === 429 || busyWords.test(body.slice(0, 2_000))
 }
 
-/** Errors and statuses of an issuer, or of what stands before it, that may pass: `unknown_error` is Salesforce's. */
+/** Errors of an issuer, or of a proxy in front of it, that may pass: `unknown_error` is Salesforce's. */
 const passingErrors = /unavailable|server.?error|internal|unknown_error|slow_down|time.?out/i
 export const passingStatuses: ReadonlySet<number> = new Set([407, 408, 421, 425, 429])
 /** Statuses that say that no token endpoint is there. */
@@ -120,7 +120,7 @@ function refusal(
   return failure(request, 'TOKEN_REQUEST_REFUSED', `refused: ${what}${hint}${option}${grant}`, details)
 }
 
-/** Returns where the credentials are: what they are read from is what an operator can look at. */
+/** Returns where the credentials are read from, for an operator to look at. */
 function credentialsIn({ credentialsOption, credentialsPlace }: TokenRequest['endpoint']): string {
   const option = `\`${printable(credentialsOption)}\``
   const place = credentialsPlace?.()
@@ -134,7 +134,7 @@ function contentOf({ body, type }: IssuerResponse): string {
 /** What is wrong with a response, and whether that stays so until something is changed. */
 type Wrong = readonly [reason: string, definite?: boolean | undefined]
 
-/** Returns what a response looks like that is neither a token nor a refusal, and what to check. */
+/** Describes a response that is neither a token nor a refusal, and says what to check. */
 function wrongResponse(response: IssuerResponse, asked: TokenRequest): Wrong {
   const { endpoint, request } = asked
   const { status, isBearer, members } = response
@@ -155,7 +155,7 @@ function wrongResponse(response: IssuerResponse, asked: TokenRequest): Wrong {
   return fault ?? [`sent no token (status ${status}, ${contentOf(response)})`]
 }
 
-/** Returns what to say of a redirect or an HTML page, which the issuer itself would not send; `undefined` for the rest. */
+/** Describes a redirect or an HTML page, which the issuer itself would not send; `undefined` for other responses. */
 export function pageIn(response: IssuerResponse, url: URL, check: string): string | undefined {
   const { status, location } = response
   const target = status >= 300 && status < 400 && location ? URL.parse(location, url.href) : null
@@ -193,7 +193,7 @@ function wrong(name: string, fault: string): Wrong {
   return [`sent a token response whose \`${name}\` is ${fault}`, true]
 }
 
-/** Returns what RFC 6749 §5.1 has otherwise; a type may hold anything, and is not quoted. */
+/** Returns differences from RFC 6749 §5.1. A type may hold anything, so it is not quoted. */
 function odditiesOf(response: IssuerResponse): readonly string[] {
   const { status, isForm, members } = response
   const { token_type: type } = members

@@ -39,7 +39,7 @@ export interface Wait {
   readonly timeLeft: number
   /** Whether calls wait that have no other token to send. */
   readonly needed: boolean
-  /** The token that calls have now, also one that has expired. */
+  /** The current token, also one that has expired. */
   readonly held: string | undefined
   /** Whether this token should replace the current one. */
   accepts(grant: Grant): boolean
