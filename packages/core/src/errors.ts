@@ -127,7 +127,7 @@ export function errorForAll(
   return new TokenlaneError(code, what + lines.join(''), { failures })
 }
 
-/** Returns an error's reason without what could not be done, for where that is said already. */
+/** Returns an error's reason without the beginning "Cannot …". */
 export function whyOf(error: TokenlaneError): string {
   return reasonOf(error).replace(/^Cannot [a-z ]+: /, '')
 }

@@ -1,7 +1,7 @@
 /** White space, control and formatting characters (those that change the direction of text too), and half characters. */
 const unprintable = /[\s\p{Cc}\p{Cf}\p{Cs}]+/gu
 
-/** Makes text from outside safe to show: one line of printable characters, cut to `most`, so without escape sequences. */
+/** Makes text from outside safe to show: one line of printable characters, cut to `most`. */
 export function printable(text: string, most = 200): string {
   const start = text.slice(0, 4 * most)
   const line = start.replaceAll(unprintable, ' ').trim()

@@ -67,7 +67,7 @@ export function nodeDebugObserver(): readonly Observer[] {
   return [(event) => isBurst(event) || (isCall(event) ? logCall : log)?.('%s', describeEvent(event))]
 }
 
-/** Whether a call only makes a queue longer: of thousands queued at once, the 1st, the 10th, the 100th and so on are shown. */
+/** Of thousands of calls queued at once, only the 1st, 10th, 100th and so on are shown. */
 function isBurst(event: TokenlaneEvent): boolean {
   return event.type === 'call.queued' && !/^10*$/.test(`${event.queued}`)
 }

@@ -65,7 +65,6 @@ export interface Tenants<Issuer extends string = string> extends AsyncDisposable
   close(options: CloseOptions): Promise<CutOff>
 }
 
-/** How the options are read. */
 const read = object<ReadAs<TenantsOptions, { runtime: 'server' | undefined }>>({
   options: aFunction("a function that returns a tenant's options"),
   most: optional(count(1), 10_000),

@@ -38,7 +38,7 @@ export async function discardBody(body: Body | null | undefined): Promise<readon
   return undefined
 }
 
-/** Returns how a body is read, and cancelled, which also ends a pending read. */
+/** Returns functions that read and cancel a body; cancelling also ends a pending read. */
 function sourceOf(body: Body) {
   if ('getReader' in body) {
     const reader = body.getReader()

@@ -11,7 +11,7 @@ export function asErrorOf(error: unknown, members: Readonly<Record<string, unkno
   return error
 }
 
-/** Gives an error of a client why it came, as `new Error()` would. */
+/** Sets the `cause` of a client's error as `new Error()` would. */
 export function withCause<T extends Error>(error: T, cause: unknown): T {
   return Object.defineProperty(error, 'cause', { value: cause, writable: true, configurable: true })
 }

@@ -1,4 +1,4 @@
-/** Header fields as they were given, for `fetch` to convert: doing so first would lower-case and reorder the names. */
+/** Header fields as given: converting them before `fetch` does would lower-case and reorder the names. */
 export type HeaderFields = Headers | Readonly<Record<string, string | readonly string[]>> | string[][]
 
 /** Returns a copy of headers, which the caller may change while the call waits; a TypeError for what `fetch` refuses. */
@@ -42,7 +42,7 @@ function isHeaders(fields: HeaderFields | RequestInit['headers']): fields is Hea
   return tagOf(fields) === 'Headers'
 }
 
-/** Returns the tag of an object: what another package has made, such as undici, has the same. */
+/** Returns the tag of an object, which is the same for objects of other packages, such as undici. */
 function tagOf(value: unknown): unknown {
   return (value as { readonly [Symbol.toStringTag]?: unknown } | undefined)?.[Symbol.toStringTag]
 }
@@ -56,7 +56,7 @@ export function requestClass(request: Request): typeof Request {
 
 type Probe = new (request: Request, init: RequestInit) => Request
 
-/** By class, the words in which it refuses this mode for a request whose body was made of a stream. */
+/** By class of `Request`: its error for a body from a stream without this mode. */
 const refusals = new WeakMap<Probe, string | undefined>()
 
 /**

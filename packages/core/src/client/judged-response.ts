@@ -7,7 +7,7 @@ type ClientRequest = import('node:http').ClientRequest
 export interface JudgedRequest {
   /** Resolves when the bodies of all unwanted responses are gone. */
   readonly discarded: Promise<unknown>
-  /** Returns the last unwanted response for a client that gives it to its caller after all, without a body that was given up. */
+  /** Returns the last unwanted response for a client that passes it on after all, without a discarded body. */
   refused(): Promise<object>
 }
 
@@ -16,7 +16,7 @@ interface ResponseHead {
   header(name: string): string | undefined
 }
 
-/** What says something about the body, and not about the response. */
+/** Headers about the body, not about the response. */
 const bodyFields = ['content-encoding', 'content-length', 'transfer-encoding', 'trailer']
 
 /**
@@ -63,7 +63,7 @@ function reportOf({ statusCode = 0, headers }: IncomingMessage): ResponseHead {
   }
 }
 
-/** Returns a response as its client takes it, with this body or without one. */
+/** Returns a response for its client, with this body or none. */
 function withBody(response: IncomingMessage, body: readonly Uint8Array[] | undefined): object {
   const { Readable } = process.getBuiltinModule('node:stream')
   const { statusCode, statusMessage, httpVersion, rawHeaders, socket } = response

@@ -4,9 +4,9 @@ export interface WaitingBody {
   readonly signal: AbortSignal | undefined
   /** Set once the body has died: it has failed, was closed before its end, or was read by somebody else. */
   readonly death: { readonly error?: unknown } | undefined
-  /** Stops watching: the call is sent, and the client watches from now on. */
+  /** Stops watching because the call is sent: the client watches from now on. */
   release(): void
-  /** Stops watching, where `release` was not called: the call is over, and a later failure of the body is nobody's. */
+  /** Stops watching a call that ended unsent: a later failure of the body must not be reported. */
   abandon(): void
 }
 
@@ -40,7 +40,7 @@ function unwatched(signal: AbortSignal | undefined): WaitingBody {
   return { signal, death: undefined, release() {}, abandon() {} }
 }
 
-/** Reports the end of a body; returns how to stop, for good if the call was not sent. */
+/** Reports the end of a body; returns a function that stops, for good if the call was not sent. */
 type Watch = (died: Died) => (isSent: boolean) => void
 
 function watch(caller: AbortSignal | undefined, begin: Watch): WaitingBody {

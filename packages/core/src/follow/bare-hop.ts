@@ -23,7 +23,7 @@ export async function sendBare<T>(send: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Whether the current request is such a hop, or comes of one. */
+/** Whether the current request is such a hop or was caused by one. */
 export function isBareHop(): boolean {
   return holder[place]?.getStore()?.isUnderWay === true
 }

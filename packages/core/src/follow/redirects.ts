@@ -3,7 +3,6 @@ export interface Hop {
   readonly url: URL
   readonly method: string
   readonly headers: Headers
-  /** What else `fetch` takes with it. */
   readonly init: RequestInit
   readonly hasBody: boolean
   /** Whether the body can be sent again. */
@@ -20,7 +19,7 @@ const originFields = ['authorization', 'cookie', 'host', 'proxy-authorization']
 const referrerPolicies =
   /^(?:no-referrer(?:-when-downgrade)?|same-origin|(?:strict-)?origin(?:-when-cross-origin)?|unsafe-url)$/
 
-/** Whether a response leads elsewhere. */
+/** Whether a response is a redirect. */
 export function isRedirect({ status, headers }: Response): boolean {
   return redirectStatuses.has(status) && headers.has('location')
 }

@@ -5,11 +5,9 @@ import { watchBody } from '../client/waiting-body.ts'
 import { sendBare } from './bare-hop.ts'
 import { isRedirect, networkError, nextHop, type Hop } from './redirects.ts'
 
-/** What `fetch` takes. */
 type FetchArguments = [input: Request | string, init: RequestInit]
 type Body = Exclude<RequestInit['body'], undefined>
 
-/** A request, and how it is sent. */
 interface SentHop extends Hop {
   /** Returns the next request to this URL, with this token. It leaves redirects to `sendWithinApi`. */
   next(authorization: string): FetchArguments
@@ -27,14 +25,12 @@ export interface OutgoingCall extends SentHop, Omit<AdmitOptions, 'method' | 'ur
   body(): Body | Promise<Body>
   /** Frees what was kept for resending, once the caller's response has arrived. */
   ended?(): void
-  /** Does the same when the call fails; `reason` says why. */
+  /** The same for a call that failed. */
   failed(reason: unknown): void
 }
 
-/** Where a call goes. */
 export interface Destination {
   readonly api: Api
-  /** Returns the API that a URL belongs to. */
   readonly route: (url: URL) => Api | undefined
   readonly fetch: typeof globalThis.fetch
 }
@@ -104,7 +100,7 @@ function failedBy(error: unknown): TypeError {
   return new TypeError('fetch failed', { cause: error ?? premature })
 }
 
-/** What is asked for one request of the call. */
+/** The options of one request of the call. */
 function asked(call: OutgoingCall, hop: Hop): AdmitOptions {
   const { client, signal, priority, resend, cost } = call
   const { method, hasBody } = hop

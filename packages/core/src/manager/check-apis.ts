@@ -19,10 +19,9 @@ import { refusedByDefault } from '../send/bearer-challenge.ts'
 import { isRequestBound } from '../runtime/request-bound.ts'
 import type { ApiOptions } from './manager-options.ts'
 
-/** The options of an API, as they are used. */
 export type CheckedApi = ReadAs<ApiOptions, { baseUrl: string; ratePolicy: CheckedPolicy | undefined }>
 
-/** Returns how the APIs are read: those of `issuers`, at `givenAt` for a single one that is not an item of `apis`. */
+/** Returns a reader of APIs. `givenAt` is the place of a single API that is not an item of `apis`. */
 export function readApis(
   issuers: Readonly<Record<string, unknown>>,
   readUrl: ReadUrl,
@@ -60,7 +59,7 @@ export function readApis(
   }
 }
 
-/** Refuses limits of one name that are not one. */
+/** Refuses limits of one name that differ. */
 function mustAgree(apis: readonly CheckedApi[], path: string): void {
   const byName = new Map<string, { readonly limit: Limit; readonly at: string }>()
   for (const [index, { ratePolicy }] of apis.entries())
@@ -83,7 +82,7 @@ const readRatePolicy: Reader<CheckedPolicy> = (value, path) => {
   )
 }
 
-/** Returns how the options of an API are read that say when its calls are sent again. */
+/** Returns readers of the options that say when an API's calls are sent again. */
 export function readingCalls(
   api: unknown,
 ): Pick<Description<CheckedApi>, 'resend' | 'refusedStatuses' | 'scheme'> {
@@ -111,7 +110,7 @@ const readMethods = list(
 const readResend: Reader<boolean | readonly string[]> = (value, path) =>
   typeof value === 'boolean' ? value : readMethods(value, path)
 
-/** Returns what is allowed where an issuer is named, for a message. */
+/** Returns the allowed names of issuers for a message. */
 export function issuerNames(issuers: Iterable<string>): string {
   return `one of ${Array.from(issuers, (name) => printable(name)).join(', ')}`
 }

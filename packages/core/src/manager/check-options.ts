@@ -17,7 +17,6 @@ import { type SharedStore, sharing } from '../store/token-store.ts'
 import { type CheckedApi, readApis } from './check-apis.ts'
 import type { TokenManagerOptions } from './manager-options.ts'
 
-/** A manager's options, as they are used. */
 export type CheckedOptions = ReadAs<
   TokenManagerOptions,
   {
@@ -32,7 +31,7 @@ export type CheckedOptions = ReadAs<
   }
 >
 
-/** Returns a manager's options with their defaults in place; `others` are the rest, where one object holds all options. */
+/** Checks a manager's options and fills in defaults. `others` are names of other options in the same object. */
 export function checkOptions(options: TokenManagerOptions, others?: readonly string[]): CheckedOptions {
   const inOne = others && 'options'
   const readUrl = urlsOf(own(options, 'environment'))

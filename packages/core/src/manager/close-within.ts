@@ -22,7 +22,7 @@ const readSignal = optional(
   ),
 )
 
-/** Does what `close` does; resolves when it is done, or at the bound, when `over` resolves, too. */
+/** Runs `close`; resolves when it is done or at the bound, when `over` resolves, too. */
 export async function closeWithin(
   options: CloseOptions,
   work: (over: Promise<void>) => Promise<unknown>,

@@ -13,16 +13,14 @@ import type { CheckedOptions } from './check-options.ts'
 import type { ApiOptions } from './manager-options.ts'
 import { issuerNamed } from './token-manager.ts'
 
-/** An issuer of a manager. */
 interface InspectedIssuer {
   readonly credentials: CredentialRotation
   /** Asks the issuer, without a look at what other processes have stored. */
   readonly issuing: ClientTokenSource
-  /** In milliseconds. */
   readonly requestTimeout: number
 }
 
-/** What is behind the managers that tools can look at. */
+/** The parts of managers, for tools. */
 export const managers: WeakMap<
   object,
   { readonly options: CheckedOptions; readonly issuers: ReadonlyMap<string, InspectedIssuer> }
@@ -96,7 +94,7 @@ interface ClientDescription {
   readonly certificate?: string
 }
 
-/** What the issuer says to one of several clients. */
+/** The issuer's response to one of several clients. */
 interface ClientOutcome extends ClientDescription {
   /** `unknown` if the request failed for a reason that is not the client's. */
   readonly outcome: 'accepted' | 'refused' | 'unknown'
@@ -154,7 +152,7 @@ async function clientsOf({ credentials, requestTimeout }: InspectedIssuer): Prom
   return [...new Map(clients.map((client) => [keyOf(client), client])).values()]
 }
 
-/** Returns what can be printed of a client. */
+/** Returns the printable part of a client. */
 function describeClient(client: ClientCredentials): ClientDescription {
   const { clientId, secretIssuedAt } = client
   const { certificate = 'pfx' in client ? certificateIn(tlsIdentityOf(client)) : undefined } =
@@ -173,7 +171,7 @@ function describeClient(client: ClientCredentials): ClientDescription {
   }
 }
 
-/** Asks the issuer for a token, which is thrown away, unless it has said something to the client before. */
+/** Requests a token and throws it away, unless the issuer has responded to this client before. */
 async function outcomeOf(
   client: ClientCredentials,
   { credentials, issuing }: InspectedIssuer,
@@ -192,7 +190,7 @@ async function outcomeOf(
   }
 }
 
-/** No call waits for what comes of it. */
+/** A wait of no call. */
 const noWait: Wait = {
   timeLeft: Infinity,
   needed: false,

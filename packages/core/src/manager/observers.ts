@@ -7,7 +7,7 @@ export type Observers = ReturnType<typeof observersOf>
 /** Keeps the observers of one manager, whose events name its `tenant`. One that fails changes nothing for the others. */
 export function observersOf(given: readonly Observer[], manager: object, tenant?: string) {
   let observers = given
-  /** Events that observers have caused, until those before them have been given to all. */
+  /** Events caused by observers, until all observers have had the earlier ones. */
   const pending: TokenlaneEvent[] = []
   const emit = Object.assign(
     (event: TokenlaneEvent) => {
@@ -31,7 +31,7 @@ export function observersOf(given: readonly Observer[], manager: object, tenant?
   }
   return {
     emit: emit as Emit,
-    /** Adds an observer; the function that is returned takes it off again. */
+    /** Adds an observer; returns a function that removes it. */
     add(observer: Observer): () => void {
       // of its own, so that the same observer can be added twice
       const added: Observer = (event) => observer(event)

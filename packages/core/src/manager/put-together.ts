@@ -34,13 +34,12 @@ import { tokenNotices } from '../issuer/token-notices.ts'
 import { TokenlaneError } from '../errors.ts'
 import type { TokenManagerOptions } from './manager-options.ts'
 
-/** What a manager is put together with, beside its options. */
+/** What a manager gets besides its options. */
 interface PartsOptions {
-  /** The name that its events carry. */
   readonly tenant?: string
-  /** Names of the other options, where all of them were given in one object, with those of the one issuer. */
+  /** Names of the other options if one object holds those of the manager and of its only issuer. */
   readonly others?: readonly string[]
-  /** Returns what makes the budgets of its APIs, which other managers may share. */
+  /** Returns a factory of budgets, which other managers may share. */
   readonly budgetsOf?: (limiter: RateLimiterFactory | undefined) => BudgetFactory
   readonly unattached?: RegistrationParts['unattached']
 }

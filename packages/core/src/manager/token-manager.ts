@@ -112,9 +112,8 @@ export interface TokenManager<Issuer extends string = string> extends AsyncDispo
   close(options: CloseOptions): Promise<CutOff>
 }
 
-/** What a manager is put together of. */
+/** The parts of a manager. */
 export interface RegistrationParts {
-  /** By name. */
   readonly issuers: ReadonlyMap<
     string,
     {
@@ -125,28 +124,28 @@ export interface RegistrationParts {
   readonly apis: readonly ProtectedApi[]
   readonly callsUnderWay: CallsUnderWay
   readonly observers: Observers
-  /** The APIs of which it was said that a call without a token was refused, for all managers that share it. */
+  /** The APIs for which a refused call without a token was reported, by any manager that shares this. */
   readonly unattached?: Set<string> | undefined
 }
 
-/** One manager put together: what can be asked of it. */
+/** A manager and what only this package asks of it. */
 export interface Registration {
-  /** The functions of the manager, which may be taken off it. */
+  /** Functions of the manager that may be called without it. */
   readonly functions: TokenManager
   /** Takes a URL at which tokens are requested out of every API. */
   exclude(tokenEndpoint: URL): void
-  /** Whether no call is under way, and no token is being renewed. */
+  /** Whether no call is under way and no renewal runs. */
   isIdle(): boolean
 }
 
 const readObserver = aFunction<Observer>('a function')
 
-/** Returns the observer; `INVALID_OPTIONS` for anything but a function. */
+/** @throws `INVALID_OPTIONS` for anything but a function. */
 export function checkedObserver(observer: Observer): Observer {
   return refusingTo('observe', () => readObserver(observer, 'observer'))
 }
 
-/** Puts together the tokens of the issuers, and the APIs that they are for. */
+/** Connects the tokens of the issuers with the APIs that they are for. */
 export function register(parts: RegistrationParts): Registration {
   const { issuers, apis, callsUnderWay, observers, unattached = new Set() } = parts
   const router = new Router(apis, observers.emit)
@@ -237,7 +236,7 @@ export function issuerNamed<T>(issuers: ReadonlyMap<string, T>, name: string): T
   return issuers.get(name) ?? refuse('issuer', 'not an issuer of this manager', issuerNames(issuers.keys()))
 }
 
-/** Returns a manager whose functions, which may be taken off it, are looked up in `current` at each call. */
+/** Returns a manager whose functions look up the manager in `current` at each call, also when called without it. */
 export function standInFor<Issuer extends string>(current: () => TokenManager<Issuer>): TokenManager<Issuer> {
   return {
     getToken: async (issuer, options) => current().getToken(issuer, options),

@@ -10,7 +10,7 @@ type OneApiOptions = IssuerOptions &
   Omit<ApiOptions, 'issuer'> &
   Omit<TokenManagerOptions, 'issuers' | 'apis'>
 
-/** Whose option each is that is not the issuer's. */
+/** The owner of each option that is not the issuer's. */
 const owners: Record<Exclude<keyof OneApiOptions, keyof IssuerOptions> | 'ratePolicy', 'api' | 'manager'> = {
   baseUrl: 'api',
   ratePolicy: 'api',

@@ -2,7 +2,7 @@ import type { TokenlaneEvent } from '../events.ts'
 import { printable } from '../foreign-text.ts'
 import { describeEvent } from '../log-observer.ts'
 
-/** What was printed, by its code: the managers of many tenants have the same to say. */
+/** Printed warnings by code: the managers of many tenants would repeat them. */
 const said = new Map<string, Set<string>>()
 const most = 100
 
@@ -21,7 +21,7 @@ export function warn(event: TokenlaneEvent): void {
 
 const aboutApi = new Set<string>(['authorization.kept', 'client.unattached', 'policy.missing'])
 
-/** Returns what an event is about that is most likely a mistake, or a failure that calls wait for in silence. */
+/** Returns a warning for an event that is probably a mistake, or for a failure that calls wait out in silence. */
 function subjectOf(event: TokenlaneEvent): string | undefined {
   if (event.type === 'route.missed') return event.by && event.origin
   if (aboutApi.has(event.type)) return (event as { readonly api: string }).api

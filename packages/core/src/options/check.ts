@@ -2,12 +2,12 @@ import { errorForAll, isTokenlaneError, reasonOf, TokenlaneError } from '../erro
 import { printable } from '../foreign-text.ts'
 import { meantBy, meantElsewhere } from './meant.ts'
 
-/** Throws an error that names the option, what was given, and what is allowed; `refusingTo` adds for what. */
+/** Throws an error with the option, what was given, and what is allowed; `refusingTo` adds the start of the sentence. */
 export function refuse(path: string, given: string, allowed: string): never {
   throw new TokenlaneError('INVALID_OPTIONS', `\`${printable(path)}\` is ${given}; allowed: ${allowed}`)
 }
 
-/** Returns what `read` makes of each item, or throws one error that says everything that is wrong with them. */
+/** Maps `items`, and collects the errors of all of them in one. */
 export function allOf<Item, T>(items: readonly Item[], read: (item: Item, index: number) => T): T[] {
   const results: T[] = []
   const faults: TokenlaneError[] = []
@@ -50,7 +50,7 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null
 }
 
-/** Returns an option of an object's own: nothing that code elsewhere has added to `Object.prototype`. */
+/** Returns an own option: nothing that other code added to `Object.prototype`. */
 export function own(value: unknown, name: string): unknown {
   return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined
 }
@@ -63,7 +63,7 @@ export function has<T extends object, Name extends string>(
   return Object.hasOwn(value, name)
 }
 
-/** Describes a value as an error message may show it: no text or number, since any may be a secret in the wrong place. */
+/** Describes a value for a message: no text or number, since any may be a misplaced secret. */
 export function shape(value: unknown): string {
   if (value === undefined) return 'missing'
   if (value === '') return 'empty'

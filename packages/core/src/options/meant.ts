@@ -1,6 +1,6 @@
 import { nearestOf } from './nearest.ts'
 
-/** Where options stand, and what people call them who know another library. */
+/** Where options belong, and their names in other libraries. */
 const names: Readonly<Record<string, string>> = {
   'apis[0].baseUrl': 'url host apiUrl prefixUrl',
   'apis[0].ratePolicy': 'rateLimit rateLimits rateLimiter throttle',
@@ -36,7 +36,7 @@ const names: Readonly<Record<string, string>> = {
   store: 'cache tokenStore redis',
 }
 
-/** Returns the path of the option that an unknown one probably meant, from a place with these options; else nothing. */
+/** Returns the path of the option that was probably meant, seen from a place with these options. */
 export function meantBy(unknown: string, allowed: readonly string[]): string | undefined {
   if (unknown.length > 40) return undefined
   for (const path of pathsOf(unknown)) {

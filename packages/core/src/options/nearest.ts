@@ -17,7 +17,7 @@ export function nearestOf(text: string, names: readonly string[]): string | unde
   return nearest
 }
 
-/** Returns how many letters have to be put in, left out or changed (Levenshtein). */
+/** Returns the Levenshtein distance. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (let i = 1; i <= from.length; i += 1) {

@@ -19,7 +19,7 @@ export type ReadAs<Options, As extends { readonly [Name in keyof Options]?: unkn
   readonly [Name in keyof Options]-?: Name extends keyof As ? As[Name] : Exclude<Options[Name], undefined>
 }
 
-/** Reads an object with these options, and with none but them and `others`, which are read elsewhere. */
+/** Reads an object that has only these options and `others`, which are read elsewhere. */
 export function object<T extends object>(
   description: Description<T>,
   others: readonly string[] = [],
@@ -67,12 +67,10 @@ export function fitting<T>(fits: (value: T) => boolean, allowed: string): Reader
       : refuse(path, typeof value === 'number' ? `${value}` : shape(value), allowed)
 }
 
-/** Reads one of these texts. */
 export function oneOf<const T extends string>(...allowed: readonly T[]): Reader<T> {
   return fitting((value) => allowed.includes(value), allowed.map((one) => `'${one}'`).join(' or '))
 }
 
-/** Reads a time span. */
 export function duration(least: '0 or more' | 'above 0', unit: string = 'milliseconds'): Reader<number> {
   return fitting(
     (value) => Number.isFinite(value) && (value > 0 || (value === 0 && least === '0 or more')),
@@ -98,7 +96,6 @@ export function statusCodes(
   return list(status, allowed)
 }
 
-/** Reads text that is not empty. */
 export function text(allowed: string): Reader<string> {
   return fitting<string>(isText, allowed)
 }

@@ -1,6 +1,6 @@
 import { builtinModule } from './builtin-module.ts'
 
-/** A value that some work sees, and everything that the work waits for. */
+/** A value that `work` sees, and everything that it awaits. */
 export interface AsyncContext<T> {
   run<R>(value: T, work: () => R): R
   getStore(): T | undefined

@@ -1,4 +1,4 @@
-/** Calls a function of the application whose failure changes nothing, whether it throws or returns something that rejects. */
+/** Calls a function of the application; ignores what it throws or rejects with. */
 export function withoutEffect(call: () => unknown): void {
   try {
     const outcome = call()

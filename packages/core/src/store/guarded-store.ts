@@ -83,7 +83,7 @@ function codeOf(error: unknown): StoreFailure {
   return typeof code === 'string' && /^[A-Z_]{2,32}$/.test(code) ? (code as Uppercase<string>) : 'error'
 }
 
-/** Returns what a store may return, `undefined` for anything else. */
+/** Checks what a store returned; `undefined` for anything that it may not return. */
 function claimOf(value: unknown, stale: string | undefined): StoreClaim | undefined {
   if (value === 'locked') return value
   const { fence } = (value ?? {}) as { readonly fence?: unknown }

@@ -2,7 +2,7 @@ import type { Wait } from '../issuer/token-source.ts'
 import { backoff, betweenHalfAndWhole } from '../time/backoff.ts'
 import { storeTimeout } from './guarded-store.ts'
 
-/** How long a process waits before it looks again whether another one is done. */
+/** How long a process waits before it looks again for another one's token. */
 const betweenLooks = { first: 40, most: 250 }
 
 /**

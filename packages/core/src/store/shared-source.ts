@@ -13,12 +13,12 @@ import { type GuardedStore, storeTimeout } from './guarded-store.ts'
 import { holderWait } from './holder-wait.ts'
 import { sealOf, type StoredRefusal, type StoredToken, type TokenSeal } from './token-seal.ts'
 
-/** More stale entries in a row than a race can explain: the process then asks for itself. */
+/** This many stale entries in a row are no race any more: the process then asks for itself. */
 const mostStale = 3
-/** All processes leave an issuer in trouble alone after a failure, from here to there, in milliseconds. */
+/** How long no process asks an issuer in trouble after a failure, in milliseconds: the least and the most. */
 const shortestPause = 250
 const longestPause = 300_000
-/** By how much clocks of processes may differ, in milliseconds. */
+/** The most by which clocks of processes may differ, in milliseconds. */
 const clockTolerance = 300_000
 
 /**
@@ -162,7 +162,7 @@ function grantOf(
   return { token, lifetime, expiry: later(moment(), left), missingScopes }
 }
 
-/** Whether a refusal is too old to be one that the store has kept: somebody has put it back. */
+/** Whether a refusal is older than the store keeps it: it was put back. */
 function isPutBack({ refusedAt }: StoredRefusal): boolean {
   return Math.abs(Date.now() - refusedAt) > refusalMemory + clockTolerance
 }

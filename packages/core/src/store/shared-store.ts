@@ -59,7 +59,7 @@ export function sharedStore(
   }
 }
 
-/** Returns the keys, the one that seals first; what a `key` function throws is an error without its text. */
+/** Returns the keys, the sealing one first. An error of a `key` function loses its text. */
 async function keysOf(key: StoreKey | undefined): Promise<readonly string[]> {
   if (key === undefined) return []
   try {

@@ -11,13 +11,13 @@ export interface StoredToken {
   readonly missingScopes?: readonly string[] | undefined
 }
 
-/** What all processes need to know of a client that the issuer refused. */
+/** What all processes need to know about a refused client. */
 export interface StoredRefusal {
   readonly status: number | undefined
   readonly oauthError?: string | undefined
   /** When, on the wall clock of the process that was refused, in milliseconds. */
   readonly refusedAt: number
-  /** The token before. Processes without a token use it until it expires. */
+  /** The previous token. Processes without a token use it until it expires. */
   readonly last: StoredToken | undefined
 }
 
@@ -100,7 +100,7 @@ export async function sealOf(
   }
 }
 
-/** Returns what stays the same of a client for as long as its entries are found. */
+/** Returns the part of a client that must stay the same for its entries to be found. */
 function lastingSecret(credentials: ClientCredentials): Bytes | Promise<Bytes> | undefined {
   if ('clientSecret' in credentials) return bytesOf(credentials.clientSecret)
   if ('pfx' in credentials) return bytesOf(`${credentials.pfx as string} ${credentials.passphrase ?? ''}`)

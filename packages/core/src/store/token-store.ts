@@ -65,7 +65,7 @@ export interface SharedStore extends TokenStore {
  */
 export const storeOfTool: unique symbol = Symbol.for('tokenlane.store') as never
 
-/** Returns what shares the tokens of one manager by its store. */
+/** Returns a function that shares the tokens of one manager through its store. */
 export function sharingBy(store: SharedStore, emit: Emit): ShareTokens {
   return (store[sharing] as (emit: Emit) => ShareTokens)(emit)
 }

@@ -9,12 +9,12 @@ import {
 } from '../manager/token-manager.ts'
 import type { Observer } from '../events.ts'
 
-/** How long after a tenant was looked up its call may still be about to begin, in milliseconds. */
+/** How long after a look-up a tenant's call may still begin, in milliseconds. */
 const grace = 10_000
-/** How many tenants are looked at, at most, to find one to drop. */
+/** How many tenants are looked at to find one to drop. */
 const mostLooks = 100
 
-/** What is behind the manager of a tenant. */
+/** The parts of a tenant's manager. */
 interface Behind extends Registration {
   /** Whether a limiter that outlives the manager keeps its units. */
   readonly hasLimiter: boolean

@@ -32,7 +32,7 @@ type FakeApiSettings = CheckedApi &
     readonly token: FakeIssuer['token']
   }
 
-/** What was refused for a limit goes again at once. */
+/** A call that was refused for a limit is sent again at once. */
 const withoutPauses = { longestPause: 0 }
 
 const none = checkRatePolicy({ limits: [], limitedStatuses: [] }, 'ratePolicy')
@@ -43,7 +43,7 @@ export class FakeApi extends ProtectedApi {
   readonly #holds = new Set<object>()
   readonly #serve: () => void
   #calls = 0
-  /** Attempts that went, but for those that were given back unsent. */
+  /** Attempts sent. */
   #sends = 0
   /** How many attempts to come are refused. */
   #refusals = 0

@@ -17,7 +17,7 @@ export type TokenFailure = Extract<
 /** The same in every run, so that it can stand in a snapshot. */
 const end = Date.UTC(2100, 0)
 
-/** An issuer that does not exist: its token is there at once, valid forever, and another one after each 401. */
+/** A fake issuer: its token comes at once and never expires; there is another one after each 401. */
 export interface FakeIssuer {
   readonly token: CurrentToken & Pick<RenewingToken, 'isIdle' | 'close' | 'forget'>
   /** Lets the next call that needs a token fail. */

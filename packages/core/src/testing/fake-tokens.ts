@@ -155,7 +155,6 @@ export function fakeTokens<const Issuer extends string = string>(
   return Object.assign(tokens, controls)
 }
 
-/** The options of a fake manager, as they are used. */
 type CheckedFake = ReadAs<
   FakeTokensOptions,
   { apis: readonly CheckedApi[]; environment: string | undefined; token: string | undefined }
@@ -190,7 +189,7 @@ function readBaseUrl(value: unknown, path: string): URL {
   return new URL(value as string)
 }
 
-/** Puts the real parts of a manager together, with tokens that are text, and limits that are kept by none. */
+/** Puts the real parts of a manager together, with made-up tokens and without limits. */
 function behind({ apis, issuers, token: value }: CheckedFake, observers: Observers) {
   const { emit } = observers
   const names = new Set([...apis.map(({ issuer }) => issuer), ...issuers])

@@ -6,7 +6,7 @@ export function backoff(
   return Math.min(most, first * 2 ** (failures - 1))
 }
 
-/** Returns a random half or more: processes that failed together come back neither together nor after nearly nothing. */
+/** Returns a random half to whole: processes that failed together come back neither together nor at once. */
 export function betweenHalfAndWhole(whole: number): number {
   return whole * (0.5 + Math.random() / 2)
 }

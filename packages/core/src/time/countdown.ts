@@ -2,7 +2,7 @@ import { longestTimer } from './timers.ts'
 
 /** How late a timer may be before the process counts as having stood still meanwhile, in milliseconds. */
 const usualLateness = 500
-/** A countdown looks at the clock this often, so that little of a time without the process counts. */
+/** A countdown looks at the clock this often, so that little of a standstill counts. */
 const looks = 20
 const shortestLook = 100
 

@@ -1,5 +1,5 @@
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
-/** The names of zones that dates have besides GMT and UTC, and their hours (RFC 2822 §4.3; Java's dates in Europe). */
+/** Hours of the zone names besides GMT and UTC (RFC 2822 §4.3; Java's dates in Europe). */
 const hoursOf: Readonly<Record<string, number>> = {
   edt: -4,
   est: -5,

@@ -1,7 +1,6 @@
 import { finiteDuration } from './finite-duration.ts'
 import { readInstant } from './read-instant.ts'
 
-/** Returns the value of a header by its lower-case name. */
 type ReadHeader = (name: string) => string | null | undefined
 
 /** Some gateways send the first or the second beside the coarser third (RFC 9110 §10.2.3). */
@@ -18,12 +17,12 @@ export function readRetryAfter(header: ReadHeader, now: () => number): number | 
     .find((wait) => wait !== undefined)
 }
 
-/** Returns what a number without a unit stands for in a header of this name, in milliseconds. */
+/** Returns the unit of a plain number in a header of this name, in milliseconds. */
 export function unitOf(name: string): number {
   return /-(?:ms|milliseconds)$/.test(name) ? 1 : 1_000
 }
 
-/** A longer header is nonsense. */
+/** A longer header is ignored. */
 const longestHeader = 1_024
 /** What separates the values of a header that was sent twice: a comma, but for the one in `Sat, 21 Nov 2026`. */
 const separator = /(?<!\b(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}),/i

@@ -7,7 +7,7 @@ export function canSendCertificate(): boolean {
   return nodeHttps() !== undefined
 }
 
-/** Returns what OpenSSL says of a certificate and a key that it cannot use together, `undefined` where it can. */
+/** Returns why OpenSSL cannot use a certificate with a key, `undefined` if it can. */
 export function tlsFault(identity: TlsIdentity): string | undefined {
   try {
     secureContext(identity)
@@ -62,7 +62,7 @@ export function certificateFetch(identity: TlsIdentity): CertificateFetch {
   }
 }
 
-/** Returns a body as it was before it was compressed: gateways compress whatever was asked for (RFC 9110 §8.4). */
+/** Decompresses a body: gateways compress whatever was asked for (RFC 9110 §8.4). */
 function decodedBody(message: IncomingMessage, encodings = ''): AsyncIterable<unknown> {
   const zlib = builtinModule('node:zlib') as typeof import('node:zlib')
   const { pipeline } = builtinModule('node:stream') as typeof import('node:stream')
