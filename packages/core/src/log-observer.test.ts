@@ -295,6 +295,13 @@ test.each([
   expect(describeEvent(event)).toContain(`(TOKEN_REQUEST_FAILED: ${words}, try 7); `)
 })
 
+test.each([
+  { type: 'store.failed', reason: 'CLIENT_CLOSED_ERROR' },
+  { type: 'limiter.failed', api, reason: 'CLIENT_CLOSED_ERROR' },
+] as const)('a client that was never opened is asked about: %j', (event) => {
+  expect(describeEvent(event)).toMatch(/: was `connect\(\)` of its client called\?$/)
+})
+
 test('a logger without `debug` gets no line for a single call', () => {
   const logger = { info: expect.unreachable, warn: expect.unreachable, error: expect.unreachable }
   const observer = logObserver(logger, { calls: true })

@@ -140,10 +140,11 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => string } 
     `${api}: refused a call with status 429 and has no rate policy: with a \`ratePolicy\`, calls wait for their turn`,
   'policy.differs': ({ api, configured, seen }) =>
     `${api}: its headers report ${limits(seen)}; configured: ${limits(configured)}`,
-  'store.failed': ({ reason }) => `token store: failed (${reason}); this process requests its own tokens`,
+  'store.failed': ({ reason }) =>
+    `token store: failed (${reason}); this process requests its own tokens${unopened(reason)}`,
   'store.recovered': () => 'token store: works again',
   'limiter.failed': ({ api, reason }) =>
-    `${api}: the shared rate budget failed (${reason}); this process uses only its own share`,
+    `${api}: the shared rate budget failed (${reason}); this process uses only its own share${unopened(reason)}`,
   'limiter.recovered': ({ api }) => `${api}: the rate budget is shared again`,
   'secret.expiring': ({ issuer, clientId, daysLeft }) =>
     `${issuer}: rotate the secret of client ${clientId}: ` +
@@ -164,6 +165,11 @@ const occasions: Readonly<Record<RenewalReason, string>> = {
   ahead: ' before expiry',
   expired: ' after expiry',
   rejected: ' after a 401',
+}
+
+/** Returns a question about a client of a store or limiter that was never opened, or closed too early. */
+function unopened(reason: string): string {
+  return reason === 'CLIENT_CLOSED_ERROR' ? ': was `connect()` of its client called?' : ''
 }
 
 /** Returns the shortest cause of a failed try, to stand in each line of a run. */

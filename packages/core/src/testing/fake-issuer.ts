@@ -1,6 +1,7 @@
 import type { Emit } from '../events.ts'
 import type { IssuerStatus } from '../manager/token-manager.ts'
 import { TokenlaneError, type TokenlaneErrorCode } from '../errors.ts'
+import { oneOf, type Reader } from '../options/reader.ts'
 import { AccessToken } from '../access-token.ts'
 import type { CurrentToken, RenewingToken } from '../token/renewing-token.ts'
 
@@ -13,6 +14,14 @@ export type TokenFailure = Extract<
   | 'TOKEN_REQUEST_TIMEOUT'
   | 'TOKEN_RESPONSE_INVALID'
 >
+
+export const readFailure: Reader<TokenFailure> = oneOf(
+  'CREDENTIALS_UNAVAILABLE',
+  'TOKEN_REQUEST_REFUSED',
+  'TOKEN_REQUEST_FAILED',
+  'TOKEN_REQUEST_TIMEOUT',
+  'TOKEN_RESPONSE_INVALID',
+)
 
 /** The same in every run, so that it can stand in a snapshot. */
 const end = Date.UTC(2100, 0)

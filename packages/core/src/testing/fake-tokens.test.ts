@@ -204,6 +204,7 @@ test.each<[string, (tokens: FakeTokens) => unknown]>([
   ['refuse token', (tokens) => tokens.refuseOnce('https://other.example.com/')],
   ['hold calls', (tokens) => tokens.hold('https://other.example.com/')],
   ['fail', (tokens) => tokens.failOnce('TOKEN_REQUEST_FAILED', 'genral')],
+  ['fail', (tokens) => tokens.failOnce('NOPE' as never)],
   ['set rate policy', (tokens) => tokens.setRatePolicy(base, { limits: [] })],
 ])('what is not configured is refused: %s', (action, act) => {
   expect(() => act(fakeTokens({ apis: [base] }))).toThrow(`Cannot ${action}: `)

@@ -1,7 +1,7 @@
 import { apiAt, issuerNamed, register, standInFor, type TokenManager } from '../manager/token-manager.ts'
 import { CallsUnderWay } from '../send/calls-under-way.ts'
 import { type CallCounts, FakeApi, type Hold } from './fake-api.ts'
-import { fakeIssuer, type TokenFailure } from './fake-issuer.ts'
+import { fakeIssuer, readFailure, type TokenFailure } from './fake-issuer.ts'
 import { type CheckedApi, readingCalls } from '../manager/check-apis.ts'
 import type { ApiOptions } from '../manager/manager-options.ts'
 import { type Observers, observersOf } from '../manager/observers.ts'
@@ -75,6 +75,7 @@ export interface FakeTokens<Issuer extends string = string> extends TokenManager
    *
    * @param code The error's `code`. The default is `TOKEN_REQUEST_REFUSED`.
    * @param issuer The issuer that returns no token; if omitted, each of them.
+   * @throws TokenlaneError `INVALID_OPTIONS` for any other code or issuer.
    */
   failOnce(code?: TokenFailure, issuer?: Issuer): void
   /**
@@ -118,7 +119,8 @@ export function fakeTokens<const Issuer extends string = string>(
     refuseOnce(baseUrl) {
       for (const api of apisAt('refuse token', baseUrl)) api.refuseOnce()
     },
-    failOnce(code = 'TOKEN_REQUEST_REFUSED', issuer) {
+    failOnce(given = 'TOKEN_REQUEST_REFUSED', issuer) {
+      const code = refusingTo('fail', () => readFailure(given, 'code'))
       const failing =
         issuer === undefined
           ? now.issuers.values()
