@@ -27,7 +27,7 @@ export {
   type HeaderFields,
 } from './client/given-request.ts'
 export { watchBody, type WaitingBody } from './client/waiting-body.ts'
-export { asyncContext, type AsyncContext } from './runtime/async-context.ts'
+export { asyncContext, type AsyncContext } from './runtime/builtin-module.ts'
 export { outgoingRequest } from './follow/outgoing-request.ts'
 export { sendWithinApi, type OutgoingCall } from './follow/send-within-api.ts'
 export { hideRequest, hidingAgent } from './client/hide-request.ts'

@@ -32,4 +32,4 @@ export {
 } from './limits/round-trips.ts'
 export { Arrivals, defaultGrace, type LimiterClock, type SentRequest } from './limits/arrivals.ts'
 export { Countdown } from './time/countdown.ts'
-export { longestTimer } from './time/timers.ts'
+export { longestTimer } from './time/duration.ts'

@@ -1,6 +1,6 @@
 import { isTokenlaneError, reasonOf } from '../errors.ts'
 import { has, isRecord, shape } from '../options/check.ts'
-import { abortable } from '../time/abortable.ts'
+import { abortable } from '../time/delay.ts'
 import { type CalledProvider, clientWith, type CredentialsKinds, readClient } from './client.ts'
 import { type ClientCredentials, type CredentialsContext, unavailable } from './credentials.ts'
 

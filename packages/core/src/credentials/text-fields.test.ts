@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { parseIsoDate } from './text-fields.ts'
+
+import { oddityOf, parseIsoDate } from './text-fields.ts'
 
 test.each([
   ['2026-11-21', '2026-11-21T00:00:00.000Z'],
@@ -23,3 +24,42 @@ test.each([
 ])('%j is not an ISO 8601 date', (text) => {
   expect(parseIsoDate(text).getTime()).toBeNaN()
 })
+
+test.each([
+  '${SECRET}',
+  '$SECRET',
+  '{{ secret }}',
+  '<your-secret>',
+  '[secret]',
+  '%SECRET%',
+  '***',
+  'xxxx',
+  'TODO',
+  'your-client-secret',
+  'YOUR_SECRET',
+  'my secret',
+  'changeme',
+  'change-me-please',
+  'replace_this',
+])('%s looks like a placeholder', (text) => expect(oddityOf(text)).toBe('placeholder'))
+
+test.each(['"secret"', "'secret'", '`secret`', '"${SECRET}"'])('%s is in quotes', (text) => {
+  expect(oddityOf(text)).toBe('quotes')
+})
+
+test.each(['two words', 'two\nlines'])('%j has white space in it', (text) => {
+  expect(oddityOf(text)).toBe('white space')
+})
+
+test.each([
+  'n7vZq_1x~P.4kQ8',
+  '$2b$10$abc',
+  'mysql',
+  'yourself',
+  'themis',
+  '<half',
+  '"half',
+  'changes',
+  '%41%42x',
+  'a9$SECRET',
+])('%s looks in order', (text) => expect(oddityOf(text)).toBeUndefined())

@@ -1,3 +1,5 @@
+import { has, own } from '../options/check.ts'
+import { readInstant } from '../time/read-instant.ts'
 import {
   type CalledProvider,
   type CredentialsFault,
@@ -9,8 +11,6 @@ import {
   secretKind,
   type TextKinds,
 } from './client.ts'
-import { has } from '../options/check.ts'
-import { readInstant } from '../time/read-instant.ts'
 import type { ClientCredentials, CredentialsProvider } from './credentials.ts'
 
 /** Returns the text of a field without white space around it, `undefined` where it is missing. */
@@ -105,4 +105,32 @@ export function textFault({ field, given, allowed }: CredentialsFault): string {
   return field === 'secretIssuedAt'
     ? 'is not an ISO 8601 date, such as 2026-11-21'
     : `is ${given}; allowed: ${allowed}`
+}
+
+const placeholder =
+  /^(?:\$\{.*\}|\$\w+|\{\{.*\}\}|<.*>|\[.*\]|%\w+%|\*+|x{3,}|todo|(?:your|my|the)[-_ ].*|(?:change|replace|fill)[-_ ]?(?:me|this|in)\b.*)$/is
+
+/** What looks wrong about text that was filled in by hand. */
+export type Oddity = 'quotes' | 'placeholder' | 'white space'
+
+export function oddityOf(text: string): Oddity | undefined {
+  if (/^(["'`]).*\1$/s.test(text)) return 'quotes'
+  if (placeholder.test(text)) return 'placeholder'
+  return /\s/.test(text) ? 'white space' : undefined
+}
+
+const words: Readonly<Record<Oddity, string>> = {
+  quotes: 'is in quotes',
+  placeholder: 'looks like a placeholder',
+  'white space': 'has white space in it',
+}
+
+/** Returns what looks wrong about a refused client's id and secret, to end a sentence. */
+export function oddTextIn(client: ClientCredentials): string {
+  const odd = (['clientId', 'clientSecret'] as const).flatMap((field) => {
+    const text = own(client, field)
+    const oddity = typeof text === 'string' ? oddityOf(text) : undefined
+    return oddity === undefined ? [] : [`\`${field}\` ${words[oddity]}`]
+  })
+  return odd.length === 0 ? '' : `: ${odd.join(', and ')}`
 }

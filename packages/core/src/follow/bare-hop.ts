@@ -1,4 +1,4 @@
-import { asyncContext, type AsyncContext } from '../runtime/async-context.ts'
+import { asyncContext, type AsyncContext } from '../runtime/builtin-module.ts'
 
 /** The hop of a redirect that has left its API. What opens a connection for it keeps its context after it has ended. */
 interface Hop {

@@ -2,8 +2,7 @@ import { TokenlaneError, type TokenlaneErrorCode, type TokenlaneErrorDetails } f
 import { printable } from '../foreign-text.ts'
 import { permissionFault } from '../runtime/permission.ts'
 import { environmentProxy } from '../tls/proxy.ts'
-import { isWord } from './issuer-words.ts'
-import { mockRefusal } from './mock-refusal.ts'
+import { isWord, quotesAny } from './issuer-words.ts'
 import type { IssuerRequest } from './protocol.ts'
 
 /** Returns the error of a request to an issuer; `reason` goes on after its name and URL, without the query. */
@@ -135,4 +134,27 @@ function bareCause(error: unknown, { code, peer }: Innermost, secrets: readonly 
     name: isWord(name, secrets) ? name : 'Error',
     ...(code && { code }),
   })
+}
+
+/** The codes by which undici's MockAgent and nock say that nothing answers a request. */
+const mockCode = /^(?:UND_MOCK_ERR_|ERR_NOCK_)/
+const mockText = /^(?:Nock: |\[MSW\] )/
+
+/**
+ * Returns the message of a mocking library that refuses a request: no later try can mend that. `undefined` for any other
+ * error.
+ */
+function mockRefusal(error: unknown, secrets: readonly string[]): string | undefined {
+  let inner: unknown = error
+  for (let depth = 0; depth < 8 && typeof inner === 'object' && inner !== null; depth += 1) {
+    const { code, name, message, cause } = inner as Record<string, unknown>
+    const text = String(message)
+    if (mockCode.test(String(code)) || name === 'NetConnectNotAllowedError' || mockText.test(text)) {
+      // what follows is the request, with its headers and its body
+      const [said = ''] = text.split(/ (?=for (?:body|headers) )|[{\n]/)
+      return quotesAny(said, secrets) ? '' : `, "${printable(said)}"`
+    }
+    inner = cause
+  }
+  return undefined
 }

@@ -1,4 +1,4 @@
-import { abortable } from '../time/abortable.ts'
+import { abortable } from '../time/delay.ts'
 import { readAsked } from '../limits/rate-limit-headers.ts'
 import { faultOfProcess } from '../tls/tls-floor.ts'
 import { failure, transportFailure, unusedProxy } from './issuer-failure.ts'

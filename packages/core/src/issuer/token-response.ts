@@ -1,5 +1,5 @@
 import type { ClientCredentials } from '../credentials/credentials.ts'
-import { oddTextIn } from '../credentials/odd-text.ts'
+import { oddTextIn } from '../credentials/text-fields.ts'
 import { aboutRequest } from '../credentials/refused-client.ts'
 import type { TokenlaneError } from '../errors.ts'
 import { isText, printable } from '../foreign-text.ts'

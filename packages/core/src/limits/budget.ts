@@ -1,5 +1,5 @@
 import { defined, type Emit, type NamedLimit } from '../events.ts'
-import { dateFromNow, finiteDuration } from '../time/finite-duration.ts'
+import { dateFromNow, finiteDuration } from '../time/duration.ts'
 import { Asked } from './asked.ts'
 import { Claims } from './claims.ts'
 import type { AskingCall, Demand } from './demand.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { exchangeOf } from '../follow/send-within-api.ts'
-import { longestDuration } from '../time/finite-duration.ts'
+import { longestDuration } from '../time/duration.ts'
 import { readAsked, readPolicy, readRemaining, type ResponseHead } from './rate-limit-headers.ts'
 
 const clock = Date.UTC(2026, 10, 21, 12)

@@ -1,5 +1,5 @@
 import type { Emit, NamedLimit } from '../events.ts'
-import { finiteDuration } from '../time/finite-duration.ts'
+import { finiteDuration } from '../time/duration.ts'
 import type { Claims } from './claims.ts'
 import type { Demand } from './demand.ts'
 import type { InUse } from './in-use.ts'

@@ -1,4 +1,4 @@
-import { queueTimer } from '../time/timers.ts'
+import { queueTimer } from '../time/duration.ts'
 import type { Demand } from './demand.ts'
 
 export interface Sharer {

@@ -1,6 +1,6 @@
 import { own, refusingTo } from '../options/check.ts'
 import { duration, fitting, optional } from '../options/reader.ts'
-import { longestTimer } from '../time/timers.ts'
+import { longestTimer } from '../time/duration.ts'
 
 /** How long `close` may take: until `timeout` milliseconds have passed or `signal` aborts; by default as long as it takes. */
 export interface CloseOptions {

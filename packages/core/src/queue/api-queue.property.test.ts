@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { fakeService } from '../../test/fake-issuer.ts'
-import { abortable } from '../time/abortable.ts'
+import { abortable } from '../time/delay.ts'
 import type { ApiStatus, RateLimit, RatePolicy } from '../index.ts'
 
 beforeEach(() => vi.useFakeTimers({ now: Date.UTC(2026, 10, 21) }))

@@ -1,4 +1,4 @@
-import { abortable } from '../time/abortable.ts'
+import { abortable } from '../time/delay.ts'
 import type { Emit, StoreFailure } from '../events.ts'
 import { has } from '../options/check.ts'
 import { outliveRequest } from '../runtime/request-bound.ts'

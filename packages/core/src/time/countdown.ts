@@ -1,4 +1,4 @@
-import { longestTimer } from './timers.ts'
+import { longestTimer } from './duration.ts'
 
 /** How late a timer may be before the process counts as having stood still meanwhile, in milliseconds. */
 const usualLateness = 500

@@ -1,5 +1,3 @@
-import { abortable } from './abortable.ts'
-
 /** A timer that can be ended early, and that keeps the process alive only while it is referenced. */
 export class Delay {
   readonly #ended = Promise.withResolvers<void>()
@@ -35,4 +33,19 @@ export async function pause(ms: number, signal: AbortSignal | undefined): Promis
   } finally {
     delay.stop()
   }
+}
+
+/**
+ * Waits for `work` unless `signal` aborts first, which ends the wait only, never the work.
+ *
+ * Not by `AbortSignal.any` or `Promise.race`: they keep something of every call for as long as the signal lives.
+ */
+export function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work
+  return new Promise<T>((resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error)
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
+    work.finally(() => signal.removeEventListener('abort', abort)).then(resolve, reject)
+  })
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { longestDuration } from './finite-duration.ts'
+import { longestDuration } from './duration.ts'
 import { readRetryAfter, readWait } from './read-wait.ts'
 
 const now = Date.UTC(2026, 10, 21, 12, 0, 0)

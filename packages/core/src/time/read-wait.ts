@@ -1,4 +1,4 @@
-import { finiteDuration } from './finite-duration.ts'
+import { finiteDuration } from './duration.ts'
 import { readInstant } from './read-instant.ts'
 
 type ReadHeader = (name: string) => string | null | undefined

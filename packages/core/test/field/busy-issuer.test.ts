@@ -2,8 +2,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { Random } from '../../../../tools/testing/src/random.ts'
 import { createTokenManager, type TokenlaneEvent, type TokenManager } from '../../src/index.ts'
 import { fakeTime, pass, second } from '../fake-time.ts'
-import { LimitedEndpoint } from '../simulation/busy-issuer/limited-endpoint.ts'
-import { startOf20, startOf40Tenants, untilToken } from '../simulation/busy-issuer/play.ts'
+import { LimitedEndpoint, startOf20, startOf40Tenants, untilToken } from '../simulation/busy-issuer/play.ts'
 
 // Token endpoints that take so many requests a second, count the refused ones too, and answer 429 without Retry-After
 // (camunda-docs#3510, spring-zeebe#565, zeebe-client-node-js#301).

@@ -2,7 +2,6 @@ import { Random } from '../../../../../tools/testing/src/random.ts'
 import { createTokenManager, type TokenManager, type TokenManagerOptions } from '../../../src/index.ts'
 import { createTenants } from '../../../src/tenants.ts'
 import { VirtualClock } from '../virtual-clock.ts'
-import { LimitedEndpoint } from './limited-endpoint.ts'
 
 /** Two minutes of an endpoint, in a time of its own: 20 processes, which start together and know nothing of one another. */
 export function startOf20(seed: number, refuse?: () => Response | Error): Promise<LimitedEndpoint> {
@@ -70,4 +69,37 @@ export async function untilToken(tokens: TokenManager): Promise<void> {
     if (!failed) return
     await new Promise((resolve) => setTimeout(resolve, 500))
   }
+}
+
+const second = 1_000
+
+/** An endpoint that takes `most` requests in each second, and counts the refused ones, too. */
+export class LimitedEndpoint {
+  /** When each request came. */
+  readonly requests: number[] = []
+  /** When each token was issued. */
+  readonly granted: number[] = []
+  readonly #most: number
+  readonly #refuse: () => Response | Error
+
+  constructor(most: number, refuse: () => Response | Error = tooMany) {
+    this.#most = most
+    this.#refuse = refuse
+  }
+
+  readonly fetch = async (): Promise<Response> => {
+    const now = performance.now()
+    this.requests.push(now)
+    if (this.requests.filter((at) => at > now - second).length > this.#most) {
+      const refusal = this.#refuse()
+      if (refusal instanceof Error) throw refusal
+      return refusal
+    }
+    this.granted.push(now)
+    return Response.json({ access_token: `t${this.granted.length}`, expires_in: 3_600 })
+  }
+}
+
+function tooMany(): Response {
+  return Response.json({ error: 'too_many_requests' }, { status: 429 })
 }

@@ -1,8 +1,7 @@
 // Writes charts.md: what a busy issuer gets. `pnpm --dir tools/docs write busy`
 import { writeFileSync } from 'node:fs'
 
-import type { LimitedEndpoint } from './limited-endpoint.ts'
-import { startOf20, startOf40Tenants } from './play.ts'
+import { type LimitedEndpoint, startOf20, startOf40Tenants } from './play.ts'
 
 const seed = 1
 

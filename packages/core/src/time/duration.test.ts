@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { dateFromNow, finiteDuration, longestDuration } from './finite-duration.ts'
+import { dateFromNow, finiteDuration, longestDuration } from './duration.ts'
 
 test.each([
   [5, 5],
