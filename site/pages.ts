@@ -11,7 +11,6 @@ export function pageOf(path: string): string | undefined {
   if (path === 'SECURITY.md') return 'security.md'
   if (/^docs\/.+\.md$/.test(path)) return path.slice('docs/'.length).replace(/README\.md$/, 'index.md')
   if (path === 'CONTRIBUTING.md') return 'contributing.md'
-  if (path === 'bench/README.md') return 'bench.md'
   if (path === 'examples/README.md') return 'examples/index.md'
   const [, folder, name = ''] = /^(packages|examples)\/([^/]+)\/README\.md$/.exec(path) ?? []
   if (folder === 'packages' && !isPublic(name)) return undefined
@@ -25,7 +24,7 @@ function isPublic(name: string): boolean {
 
 /** Every text that is a page, in no order. */
 export function texts(): string[] {
-  const places = ['*.md', 'docs/**/*.md', '{packages,examples}/*/README.md', '{bench,examples}/README.md']
+  const places = ['*.md', 'docs/**/*.md', '{packages,examples}/*/README.md', 'examples/README.md']
   return globSync(places, { cwd: root, exclude: ['**/node_modules/**'] })
     .map((path) => path.replaceAll('\\', '/'))
     .filter((path) => pageOf(path) !== undefined)

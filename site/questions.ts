@@ -114,7 +114,7 @@ export function weightOf(id: string, term: string, stored?: { readonly titles?: 
   const ofTerm = /^(?:calls?|apis?|an?|the|of|in|on|for|to|one|with|without)$/.test(term) ? 0.3 : 1
   if (/^\/(?:guide\/)?(?:index\.html)?(?:#|$)/.test(id)) return 0.3 * ofTerm
   if (isPage && /^\/examples\/\w/.test(id)) return 0.7 * ofTerm
-  if (/^\/(?:reference|examples|changelog|bench|contributing|architecture)\b/.test(id)) return 0.3 * ofTerm
+  if (/^\/(?:reference|examples|changelog|contributing|architecture)\b/.test(id)) return 0.3 * ofTerm
   // findings, alerts and public APIs are found by their names
   if (!isPage && /^\/(?:guide\/(?:doctor|judge|metrics|public-policies)\.|security\b)/.test(id))
     return 0.6 * ofTerm
