@@ -119,6 +119,8 @@ export type Feature =
   | 'callOptions'
   /** Responses that do not reference the request that was sent. */
   | 'cleanResponses'
+  /** Responses of clients without tokens that Tokenlane hears of. */
+  | 'heardResponses'
   | `body: ${BodyKind}`
 
 /** What a client cannot do, in one sentence each for the conformance table. */

@@ -15,6 +15,10 @@ const inWorker: Driver<TokenlaneFetch> = {
     ...driver.errors,
     isNetwork: (error) => driver.errors.isNetwork(error) || isNetworkOfWorkerd(error),
   },
+  limits: {
+    ...driver.limits,
+    heardResponses: { reason: 'workerd publishes no responses.', instead: 'Nothing is said.' },
+  },
 }
 
 function isNetworkOfWorkerd(error: unknown): boolean {
