@@ -12,7 +12,7 @@ export function hideRequestOf(holder: Partial<AxiosResponse> | undefined): void 
   putBehindGetter(holder, 'request')
 }
 
-/** Hides what else leads from an error to requests: agents, which have those of other calls, and a stream that was not read. */
+/** Hides what else leads from an error to requests: agents with those of other calls, and an unread stream. */
 export function hideOtherWays(error: Partial<AxiosResponse> & { readonly response?: AxiosResponse }): void {
   for (const name of ['httpAgent', 'httpsAgent']) putBehindGetter(error.config, name)
   const data: unknown = error.response?.data

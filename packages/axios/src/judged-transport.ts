@@ -9,7 +9,7 @@ type OnRequest = (request: NodeJS.EventEmitter) => void
 /** Options that make axios' own adapters ask about a response before they read its body. */
 export interface JudgedTransport {
   readonly options: Partial<Config>
-  /** Returns what reads the unwanted response after all, once its body is gone: options for axios; `undefined` without one. */
+  /** Returns axios options that read the unwanted response after all, once its body is gone; `undefined` without one. */
   refused(): Refused | undefined
 }
 
@@ -53,7 +53,7 @@ export function judgedTransport(
   return { options, refused: () => refused }
 }
 
-/** Returns what axios makes requests with in the place of `node:http`, and gets this response from. */
+/** Returns a stand-in for `node:http` that gives axios this response. */
 function transportTo(response: object): object {
   const { PassThrough } = process.getBuiltinModule('node:stream')
   return {

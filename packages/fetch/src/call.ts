@@ -26,7 +26,7 @@ export type TokenlaneRequestInit = InitOf<typeof globalThis.fetch> & {
   dispatcher?: unknown
 }
 
-/** A call of `fetch` with a URL: what was asked, and how to send it more than once. */
+/** A call of `fetch` with a URL, which can be sent more than once. */
 export class Call implements OutgoingCall {
   /** Whether the caller brings an `Authorization` header. */
   readonly hasOwnAuthorization: boolean

@@ -80,7 +80,7 @@ export class Call {
     if (!hooks.beforeError.includes(ownError)) hooks.beforeError = [...hooks.beforeError, ownError]
   }
 
-  /** Notes that a native request was made, with the token or without. */
+  /** Called for each native request, with the token or without. */
   sent(request: NodeJS.EventEmitter): void {
     const kept = this.#hop?.kept
     if (kept !== undefined) request.once('response', ({ statusCode }: PlainResponse) => kept.kept(statusCode))
@@ -114,7 +114,7 @@ export class Call {
     })
   }
 
-  /** Notes that the call is over, but for the stream that `createRetryStream` makes. */
+  /** Ends the call, except for the stream that `createRetryStream` makes. */
   end(failure?: unknown): void {
     this.#leave(failure)
     this.#state = { name: 'over' }
@@ -126,7 +126,6 @@ export class Call {
     return (state.name === 'again' || state.name === 'moved') && state.pass === pass
   }
 
-  /** Gives back what the state holds. */
   #leave(failure?: unknown): void {
     const state = this.#state
     if (state.name === 'waiting') this.#wait?.abort()

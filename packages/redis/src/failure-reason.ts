@@ -1,4 +1,4 @@
-/** Returns a short reason of a failure for operators, without addresses and commands. */
+/** Returns a failure's reason for operators, without addresses and commands. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   const { code } = error as { code?: unknown }

@@ -1,30 +1,30 @@
 import { type Claim, defaultGrace, isSliding, type LimitInForce, unitSpan } from '@tokenlane/core/fleet'
 import { useWithin } from './units.ts'
 
-/** For how long a unit counts as under way while its process says nothing of it, at least; in milliseconds. */
+/** The least time for which a unit counts as under way while its process reports nothing, in milliseconds. */
 const lease = 5_000
-/** The longest time ahead for which Redis grants units, in milliseconds, and a part of the span. */
+/** How far ahead Redis grants units at most: in milliseconds, and as a part of the span. */
 const longestAhead = 250
 const aheadOfSpan = 1 / 8
-/** How soon Redis hears of an attempt at the latest, in milliseconds. */
+/** The latest time after which an attempt is reported to Redis, in milliseconds. */
 const longestUnreported = 1_000
-/** Limits that are longer have their older units counted together in slots of a hundredth, in milliseconds. */
+/** Longer limits count their older units in slots of a hundredth, in milliseconds. */
 const longSpan = 600_000
 /** A slot of a day's limit; shorter ones divide it, so that slots begin with the hours of all time zones. */
 const longestSlot = 900_000
 const shortestKept = 10_000
-/** For how long Redis keeps the keys of a series in which nothing counts any more, in milliseconds. */
+/** For how long Redis keeps the keys of an empty series, in milliseconds. */
 const unusedKept = 60_000
 /** A unit blocks new grants for this long at most, in milliseconds: no outage stops an API for longer. */
 const longestBlock = 60_000
 /** What was granted ahead is still used, and may be reported late, by this and by a half of the span, in milliseconds at most. */
 const lateUse = 200
 const mostLate = 1_000
-/** By how much a process that waits may come later than it should before others take its turn, in milliseconds. */
+/** How late a waiting process may come before others take its turn, in milliseconds. */
 const lateness = 50
-/** How often a process asks, at most and at least, while all units come free together at a moment; in milliseconds. */
+/** How often a process asks while all units come free at one moment, in milliseconds: the least and the most time between. */
 const looks = [100, 2_000] as const
-/** And while others may give a part of their units back: every so many milliseconds at most, and this part of a span. */
+/** The same while others may give units back: in milliseconds, and as a part of the span. */
 const leastLook = 100
 const lookOfSpan = 1 / 20
 
@@ -36,7 +36,6 @@ const gatherOfSpan = 1 / 10
 const batchOfQuota = 1 / 5
 const longestBatched = 10_000
 
-/** How this process reaches Redis and the API. */
 interface Reached {
   readonly now: number
   readonly roundTrip: number
@@ -90,7 +89,6 @@ export interface WantedUnits {
 export class CountedClaim {
   readonly claim: Claim
   readonly #spans: readonly number[]
-  /** Each once. */
   readonly series: readonly string[]
   readonly shortestSpan: number
   readonly longestSpan: number
@@ -112,7 +110,7 @@ export class CountedClaim {
     this.#bound = Math.max(lease, 4 * (claim.unansweredGrace ?? defaultGrace) + useWithin)
   }
 
-  /** Returns how long the attempt after so many others waits for its limits, each unit of which comes free `lag` late. */
+  /** Returns how long the attempt after `ahead` others waits for its limits; each unit comes free `lag` late. */
   forecast(others: number, lag: number): number {
     const { limits, interval, cost } = this.claim
     let wait = others * interval
@@ -121,7 +119,7 @@ export class CountedClaim {
     return wait
   }
 
-  /** Returns how units are kept for this claim and for others. */
+  /** Returns how units are kept for all claims. */
   kept(others: Keeping): Keeping {
     const long = this.#spans.filter((span) => span > longSpan)
     const short = this.#spans.filter((span) => span <= longSpan)
@@ -182,7 +180,7 @@ export class CountedClaim {
     return accounting === 'learned' && interval === 0 && this.longestSpan <= unitSpan(longestBatched)
   }
 
-  /** Returns for how long to wait at most before the process asks again: units may come free early. */
+  /** Returns the longest wait before the process asks again: units may come free early. */
   longestWait(now: number, isGivenBack: boolean): number {
     const ends = this.claim.limits.flatMap((limit) => (isSliding(limit) ? [] : [limit.until - now]))
     const [least, most] = looks

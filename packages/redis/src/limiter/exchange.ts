@@ -14,9 +14,8 @@ export type UnitReport<Series = number> = readonly [series: Series, id: string, 
 /** What a process says to Redis; times in milliseconds. Series are meant by their position in `series`, from 1 on. */
 export interface Request extends ReachabilityReport, Keeping {
   readonly me: string
-  /** Stands before the ids of granted units. */
+  /** Prefix of the ids of granted units. */
   readonly id: string
-  /** What the process last heard of the server. */
   readonly epoch: number
   readonly turn: number
   /** The number of this process in the fleet; 0 before it has one. */

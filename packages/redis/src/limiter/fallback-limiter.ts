@@ -9,9 +9,9 @@ import {
 } from '@tokenlane/core/fleet'
 import type { Runtime } from './runtime.ts'
 
-/** By how much longer than its part a turn takes, so that processes whose turns are next to each other do not meet. */
+/** The factor by which a turn is longer than its part, so that neighbouring turns do not meet. */
 const apart = 1.2
-/** Fractional parts of the multiples of this number lie evenly between 0 and 1, for any count of multiples. */
+/** The fractional parts of this number's multiples lie evenly between 0 and 1, however many there are. */
 const goldenRatio = (Math.sqrt(5) - 1) / 2
 /** How late a call may be for its turn: this part of the window. */
 const latenessOfWindow = 0.1
@@ -54,7 +54,7 @@ export class FallbackLimiter {
     this.#offset = offset
   }
 
-  /** Sends its share in `silence` milliseconds already, unless it does so before. */
+  /** Begins to send its share in `silence` milliseconds, or earlier if planned so. */
   hasten(silence: number): void {
     this.#silentUntil = Math.min(this.#silentUntil, this.#runtime.now() + silence)
   }

@@ -20,13 +20,13 @@ import { RedisRequests } from './redis-requests.ts'
 import type { Runtime } from './runtime.ts'
 import { Units } from './units.ts'
 
-/** How far apart exchanges are at least, and how often a process looks whether a pause was lifted, in milliseconds. */
+/** The least distance of exchanges, and how often a process checks whether a pause was lifted, in milliseconds. */
 const apart = 20
 const pauseLook = 1_000
 /** How long before Redis grants units again shares end, in milliseconds: it grants ahead, and must know of all that was sent. */
 const unreported = 500
 const mostWants = 100
-/** A process that would need a new connection lets others go first for about as long as its set-up may keep a unit used. */
+/** A process that needs a new connection lets others go first for about as long as the set-up may hold a unit. */
 const patience = 5
 /** The longest that a word holds, in milliseconds. */
 const forGood = 1e12
@@ -44,11 +44,9 @@ export interface FleetLimiterOptions {
   readonly runtime: Runtime
 }
 
-/** What calls wait for. */
 interface Want {
   readonly counted: CountedClaim
   wanted: number
-  /** When to ask Redis. */
   askAt: number
   isQueued: boolean
   /** As of the last response: units in use, and when the first one is free. */
@@ -168,12 +166,12 @@ export class FleetLimiter implements RateLimiter {
     this.#plan()
   }
 
-  /** Units may be free that Redis has not known of. */
+  /** Called when Redis may not know of free units. */
   #askSoon(): void {
     for (const want of this.#wants.values()) want.askAt = never
   }
 
-  /** Says what Redis does not know, and ends. Stops waiting when Redis does not respond in time. */
+  /** Reports what Redis does not know, then ends, also if Redis does not respond in time. */
   close(): Promise<void> {
     this.#options.link.errors.delete(this.#noteError)
     for (const want of this.#wants.values()) want.wanted = 0
@@ -207,7 +205,7 @@ export class FleetLimiter implements RateLimiter {
     return want
   }
 
-  /** Finds out anew when the next exchange must begin. */
+  /** Computes again when the next exchange must begin. */
   #plan(): void {
     this.#cancelTimer()
     if (!this.#requests.isFree || this.#isGathering || this.#state === 'closed') return
@@ -287,7 +285,6 @@ export class FleetLimiter implements RateLimiter {
     })
   }
 
-  /** Returns how many units to ask for. */
   #missing(key: string, wanted: number): number {
     const { count } = this.#units.inHand(key)
     return wanted === 0 ? 0 : Math.min(wanted - count, Math.max(1, this.#units.warm(count)))
@@ -357,7 +354,7 @@ export class FleetLimiter implements RateLimiter {
     return this.#reachability.silence(this.#keeping.lifetime, this.#runtime.now())
   }
 
-  /** Where Redis is gone for all, this process need not wait until its turn to notice, nor to find out whether it is cut off alone. */
+  /** If Redis is gone for all, the share begins sooner. If it may refuse this process alone, the next request tells. */
   readonly #noteError = (error: unknown): void => {
     const now = this.#runtime.now()
     this.#reachability.failed(error, now)
@@ -371,7 +368,7 @@ export class FleetLimiter implements RateLimiter {
     }
   }
 
-  /** Others may not reach Redis, and send their shares: so does this process, until a little before Redis grants again. */
+  /** Others may not reach Redis and send their shares: this process does too, until just before Redis grants again. */
   #share({ sharesFrom, sharesUntil }: Response, now: number): void {
     this.#sharesUntil = now + sharesUntil - unreported
     if (sharesUntil <= 0) return

@@ -6,7 +6,7 @@ import {
   together,
 } from '@tokenlane/core/fleet'
 
-/** How many windows it takes until what one process reports has an effect in all others. */
+/** How many windows it takes until one process's report has an effect in all others. */
 const windowsToKnow = 6
 /** As Redis adds them up: the shortest of none is longer than any. */
 const none: RoundTripSum = [1e9, 0, 0]
@@ -37,7 +37,7 @@ export class FleetRoundTrips implements RoundTripMemory {
     this.#unreported = together(this.#unreported, [ms, ms, 1])
   }
 
-  /** Returns those that Redis does not know, once. */
+  /** Returns the round trips that Redis does not know yet. */
   report(): RoundTripSum {
     const unreported = this.#unreported
     this.#unreported = none

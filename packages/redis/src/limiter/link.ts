@@ -1,6 +1,6 @@
 import { type Connection, type RedisClient, runScript, type Script } from '../redis-client.ts'
 
-/** Hears of each error of a client's connections. */
+/** Called with each error of a client's connections. */
 export type ErrorListener = (error: unknown) => void
 
 /**

@@ -50,20 +50,19 @@ export class Reachability {
     return this.#state === 'together'
   }
 
-  /** Notes that Redis has not responded since `since`. */
+  /** Redis has not responded since `since`. */
   lose(since: number): void {
     if (this.#state === 'together') this.#aloneSince = since
     this.#state = 'away'
   }
 
-  /** Notes an error of a command or a connection. Refusals further apart than `reconnectTime` are of different outages. */
+  /** Takes an error of a command or a connection. Refusals further apart than `reconnectTime` are of different outages. */
   failed(error: unknown, now: number): void {
     if (!isRefusal(error)) return
     if (!this.isRefused(now)) this.#refusedSince = now
     this.#lastRefusal = now
   }
 
-  /** Whether Redis has refused this process since it last responded. */
   isRefused(now: number): boolean {
     return now - this.#lastRefusal <= this.#reconnectTime
   }

@@ -5,15 +5,13 @@ const longestWait = 4_000
 /** How often a request is sent again while Redis refuses it, in milliseconds. */
 const retryAfter = 250
 
-/** Hears of requests without a response. */
 export interface Listener {
-  /** Takes the error of a request. */
   failed(error: unknown): void
-  /** Notes that Redis is unreachable, and a request is given up to which there was no response and no error. */
+  /** A request is given up that got neither a response nor an error. */
   silent(): void
-  /** Notes that Redis has not responded, or has refused, for as long as it may; once until it responds. */
+  /** Redis has not responded, or has refused, for as long as it may; called once until it responds. */
   unreachable(reason: unknown): void
-  /** Notes that the request is over without a response, and another one may leave. */
+  /** The request ended without a response, and another one may leave. */
   unanswered(): void
 }
 
@@ -37,7 +35,7 @@ export class RedisRequests<Request, Reply> {
   /** Why Redis refused the last request; `undefined` since it responded. */
   #refusal: unknown
   #lastRoundTrips: number[] = []
-  /** Ends what is to happen next: that a request is given up, or that another one may leave. */
+  /** Cancels the next timer: a request is given up, or another one may leave. */
   #cancel: () => void = () => {}
 
   constructor(
