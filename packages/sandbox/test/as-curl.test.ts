@@ -41,7 +41,7 @@ test.each<ClientAuthentication>(['client_secret_post', 'client_secret_basic'])(
     } as JournalEntry
     const command = asCurl(entry, state()) ?? ''
     expect(command).not.toContain(sandbox.credentials.weblink.clientSecret)
-    expect(command).toContain("--data-urlencode 'scope=WebLinkAPI'")
+    expect(command).toContain('--data-urlencode scope=WebLinkAPI')
     writeFileSync(caFile, sandbox.ca)
     // a server in this process cannot respond while it waits for a program: the words of the command are compared
     const words = execFileSync('sh', ['-c', command.replace('curl', "printf '%s\\n'")], {

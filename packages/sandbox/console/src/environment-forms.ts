@@ -1,3 +1,4 @@
+import { tokenForm } from '../../src/curl.ts'
 import type { IssuerState } from '../../src/index.ts'
 import { quoted } from '../../src/in-words.ts'
 
@@ -7,7 +8,7 @@ type Variables = Readonly<Record<string, string>>
 export const forms: Readonly<
   Record<string, (variables: Variables, general: IssuerState | undefined) => string>
 > = {
-  shell: (variables) => lines(variables, (name, value) => `export ${name}=${quoted(value)}`),
+  shell: exportsOf,
   '.env': (variables) => `# Load this file in a shell: set -a; . ./.env; set +a
 # (node --env-file and dotenv come too late for NODE_EXTRA_CA_CERTS.)
 ${lines(variables, (name, value) => `${name}=${quoted(value)}`)}`,
@@ -41,20 +42,15 @@ function lines(variables: Variables, line: (name: string, value: string) => stri
     .join('\n')
 }
 
+function exportsOf(variables: Variables): string {
+  return lines(variables, (name, value) => `export ${name}=${quoted(value)}`)
+}
+
 function firstToken(variables: Variables, issuer: IssuerState | undefined): string {
-  const {
-    GENERAL_CLIENT_ID: id = '',
-    GENERAL_CLIENT_SECRET: secret,
-    NODE_EXTRA_CA_CERTS: ca = 'ca.pem',
-  } = variables
-  if (issuer === undefined || secret === undefined) return '# curl cannot sign an assertion'
-  const proof =
-    issuer.clientAuthentication === 'client_secret_basic'
-      ? `-u ${quoted(`${id}:${secret}`)}`
-      : `-d client_id=${id} \\\n  -d client_secret=${quoted(secret)}`
-  const scope = issuer.scope === '' ? '' : ` \\\n  -d ${quoted(`scope=${issuer.scope}`)}`
-  return `curl --tlsv1.2 --cacert ${quoted(ca)} \\
-  ${issuer.tokenEndpoint} \\
-  -d grant_type=client_credentials \\
-  ${proof}${scope}`
+  if (issuer === undefined || !('GENERAL_CLIENT_SECRET' in variables))
+    return '# curl cannot sign an assertion'
+  const { NODE_EXTRA_CA_CERTS = 'ca.pem' } = variables
+  return `${exportsOf({ ...variables, NODE_EXTRA_CA_CERTS })}
+curl --tlsv1.2 --cacert "$NODE_EXTRA_CA_CERTS" \\
+  ${[issuer.tokenEndpoint, ...tokenForm('general', issuer)].join(' \\\n  ')}`
 }
