@@ -25,6 +25,8 @@ const questions: Readonly<Record<string, readonly string[]>> = {
     'graceful shutdown SIGTERM',
     'ERR_REQUIRE_ESM',
     'axios.create',
+    'different scopes per call',
+    'password grant',
   ],
   'guide/options': ['options', 'all options', 'dpop', 'environment variables', 'http localhost issuer'],
   'guide/token-life': [
@@ -50,6 +52,9 @@ const questions: Readonly<Record<string, readonly string[]>> = {
     'throttle requests',
     'requests per second',
     'retry 503',
+    'retry on network error',
+    'x-ratelimit-remaining',
+    'axios timeout',
     'abort request',
   ],
   'guide/public-policies': ['github', 'shopify', 'salesforce limit'],
@@ -59,17 +64,10 @@ const questions: Readonly<Record<string, readonly string[]>> = {
   'guide/streams': ['server-sent events', 'websocket', 'grpc'],
   'guide/mcp': ['mcp'],
   'guide/proxy': ['proxy', 'HTTPS_PROXY', 'socks proxy'],
-  'guide/frequent-starts': [
-    'next.js',
-    'lambda',
-    'cloudflare workers',
-    'serverless',
-    'vercel',
-    'pm2 cluster workers',
-  ],
-  'guide/test-your-app': ['nock', 'msw', 'jest', 'fake timers', 'mock'],
+  'guide/frequent-starts': ['next.js', 'cloudflare workers', 'serverless', 'vercel', 'pm2 cluster workers'],
+  'guide/test-your-app': ['nock', 'msw', 'jest', 'fake timers', 'mock', 'vitest', 'unit test'],
   'guide/observe': ['logging', 'health check', 'status', 'debug', 'readiness probe', 'redact token in logs'],
-  'guide/metrics': ['alerts', 'grafana', 'prometheus'],
+  'guide/metrics': ['alerts', 'grafana', 'prometheus', 'datadog'],
   'guide/troubleshoot': [
     'ENOTFOUND',
     'invalid_client',
@@ -82,6 +80,9 @@ const questions: Readonly<Record<string, readonly string[]>> = {
     'new token on every request',
     'unable to verify the first certificate',
     'browser',
+    'authorization header missing',
+    'certificate has expired',
+    'ETIMEDOUT',
   ],
   'guide/doctor': ['doctor', 'find out why calls fail'],
   'guide/coming-from': ['axios interceptors', 'msal', 'bottleneck', 'migrate', 'refresh token'],
@@ -89,10 +90,12 @@ const questions: Readonly<Record<string, readonly string[]>> = {
   'guide/sandbox': ['scenarios', 'verdict'],
   'guide/judge': ['grade a client'],
   compare: ['benchmarks', 'compare'],
-  support: ['node version', 'deno', 'tls versions', 'breaking changes'],
+  support: ['node version', 'deno', 'tls versions', 'breaking changes', 'bun'],
   'packages/got': ['tough-cookie'],
   'packages/undici': ['undici interceptor order'],
   'examples/nestjs': ['nestjs'],
+  'examples/lambda': ['lambda'],
+  'examples/express': ['express'],
   'packages/cli': ['print token curl', 'kubectl'],
   'packages/fetch': ['openai'],
 }
@@ -113,10 +116,12 @@ export function weightOf(id: string, term: string, stored?: { readonly titles?: 
   // words that stand on every page say little about the one that is wanted
   const ofTerm = /^(?:calls?|apis?|an?|the|of|in|on|for|to|one|with|without)$/.test(term) ? 0.3 : 1
   if (/^\/(?:guide\/)?(?:index\.html)?(?:#|$)/.test(id)) return 0.3 * ofTerm
-  if (isPage && /^\/examples\/\w/.test(id)) return 0.7 * ofTerm
-  if (/^\/(?:reference|examples|changelog|contributing|architecture)\b/.test(id)) return 0.3 * ofTerm
+  if (isPage && /^\/examples\/\w/.test(id)) return 0.85 * ofTerm
+  if (/^\/(?:reference|examples|changelog|contributing|architecture|packages\/conformance)\b/.test(id))
+    return 0.3 * ofTerm
+  if (id.startsWith('/guide/write-an-adapter.')) return ofTerm
   // findings, alerts and public APIs are found by their names
-  if (!isPage && /^\/(?:guide\/(?:doctor|judge|metrics|public-policies)\.|security\b)/.test(id))
+  if (!isPage && /^\/(?:guide\/(?:doctor|judge|metrics|public-policies|sandbox)\.|security\b)/.test(id))
     return 0.6 * ofTerm
   return (id.startsWith('/guide/') ? 1.5 : 1) * (isPage ? 1.5 : 1) * ofTerm
 }
