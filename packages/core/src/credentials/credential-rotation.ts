@@ -59,9 +59,9 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
 
   const isRefused = (key: string): boolean => (refused.get(key)?.until ?? 0) > performance.now()
 
-  function memoryFor(key: string): MemoryOf {
+  function memoryFor(key: string, error: TokenlaneError): number {
     const { times = 0 } = refused.get(key) ?? {}
-    return (error) => (mayBeAboutClient(error) ? memoryOf(times, working === undefined) : refusalMemory)
+    return mayBeAboutClient(error) ? memoryOf(times, working === undefined) : refusalMemory
   }
 
   /** Remembers a refusal; returns its error, which says for how long. */
@@ -105,7 +105,7 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
         for (const client of list) {
           const key = keys.get(client) as string
           if (isRefused(key)) continue
-          const memory = memoryFor(key)
+          const memory: MemoryOf = (error) => memoryFor(key, error)
           try {
             const answer = await request(client, memory)
             worked(client, key)

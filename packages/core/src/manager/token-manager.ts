@@ -13,7 +13,7 @@ import type { ProtectedApi } from '../send/protected-api.ts'
 import { refuse, refusingTo } from '../options/check.ts'
 import { aFunction } from '../options/reader.ts'
 import { type CloseOptions, closeWithin, type CutOff } from './close-within.ts'
-import type { RenewingToken, TokenStatus } from '../token/renewing-token.ts'
+import type { CurrentToken, RenewingToken, TokenStatus } from '../token/renewing-token.ts'
 import { Router } from '../send/router.ts'
 import { watchCallsWithoutToken } from '../send/calls-without-token.ts'
 import { withoutLastSlash } from '../options/urls.ts'
@@ -117,7 +117,7 @@ export interface RegistrationParts {
   readonly issuers: ReadonlyMap<
     string,
     {
-      readonly token: Pick<RenewingToken, 'live' | 'wait' | 'forget' | 'isIdle' | 'close'>
+      readonly token: Pick<RenewingToken, 'isIdle' | 'close'> & CurrentToken
       status(): IssuerStatus
     }
   >
@@ -196,7 +196,8 @@ export function register(parts: RegistrationParts): Registration {
     functions: {
       getToken,
       route: (url) => (isBareHop() ? undefined : router.match(url)),
-      invalidate: (name) => refusingTo('invalidate token', () => issuerNamed(issuers, name)).token.forget(),
+      invalidate: (name) =>
+        refusingTo('invalidate token', () => issuerNamed(issuers, name)).token.held.forget(),
       status: () => ({
         issuers: Object.fromEntries(Array.from(issuers, ([name, issuer]) => [name, issuer.status()])),
         apis: apis.map((api) => api.status()),

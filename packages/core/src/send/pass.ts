@@ -210,7 +210,7 @@ class AttemptPass implements Pass {
   #afterRejection(): Verdict {
     const { token, rejections } = this.#api
     const mayResend = this.#mayResend && !this.#call.isRetried
-    const wasCurrent = token.isCurrent(this.#token)
+    const wasCurrent = token.held.token === this.#token
     const wait = rejections.refused(this.#token, { mayResend, patience: token.maxWait })
     if (wait === undefined || !mayResend) {
       rejections.reportFinal(this.#token)
@@ -222,7 +222,7 @@ class AttemptPass implements Pass {
   }
 
   get #reason(): ResendReason {
-    return this.#api.token.isCurrent(this.#token) ? 'retried' : 'rejected'
+    return this.#api.token.held.token === this.#token ? 'retried' : 'rejected'
   }
 
   /** Whether a call that was refused for a limit waits: a manager that closes does not, and the API must accept some. */

@@ -68,6 +68,7 @@ export class Rejections {
   /** Set once it was reported that new tokens do not help, until this API accepts one. */
   refusesTokens: true | undefined
   readonly #api: Refusing
+  readonly #held: CurrentToken['held']
   readonly #contested: Pick<ContestedToken, 'ended' | 'disproved'>
   #judgement: Judgement | undefined
   /** In milliseconds, from the last renewal that a 401 forced to the next one. */
@@ -80,6 +81,7 @@ export class Rejections {
 
   constructor(api: Refusing, contested: Pick<ContestedToken, 'ended' | 'disproved'>) {
     this.#api = api
+    this.#held = api.token.held
     this.#contested = contested
   }
 
@@ -108,8 +110,7 @@ export class Rejections {
    * @returns how long the call is to wait before it is sent again, in milliseconds; `undefined` if the 401 is the caller's.
    */
   refused(token: AccessToken, { mayResend, patience }: RefusedCall): number | undefined {
-    const { token: issued } = this.#api
-    const isCurrent = issued.isCurrent(token)
+    const isCurrent = this.#held.token === token
     if (!isCurrent && this.#old?.token !== token) return 0
     const judgement = isCurrent ? this.#judgementOf(token) : this.#oldRefused()
     // the current one has not been refused here, or is being renewed
@@ -139,7 +140,7 @@ export class Rejections {
     // a timer may fire early
     for (let left = ms; left > 0; left = end - performance.now()) await pause(left, signal)
     const judgement = this.#judgement
-    if (judgement?.refusedSince === undefined || !this.#api.token.isCurrent(token)) return
+    if (judgement?.refusedSince === undefined || this.#held.token !== token) return
     if (performance.now() < this.#dueAt(judgement, judgement.refusedSince)) return
     if (this.#distance === second && judgement.acceptedSince !== undefined)
       this.#contested.ended(this.#api.baseUrl)
@@ -153,7 +154,7 @@ export class Rejections {
     const isKnown = known?.token === token && known.acceptedSince !== undefined
     if (isKnown && known.refusedSince === undefined) return
     // the response was late, or the API gets the old one
-    if (!this.#api.token.isCurrent(token)) return
+    if (this.#held.token !== token) return
     const judgement = this.#judgementOf(token)
     const isNew = judgement.acceptedSince === undefined
     if (judgement.refusedSince !== undefined) {
@@ -189,7 +190,7 @@ export class Rejections {
   }
 
   #dueAt({ acceptedSince }: Judgement, since: number): number {
-    const { rejectedAt } = this.#api.token
+    const { rejectedAt } = this.#held
     const distant = rejectedAt + this.#distance
     return acceptedSince === undefined
       ? distant
@@ -197,14 +198,14 @@ export class Rejections {
   }
 
   #oldFor({ token, until }: OldToken): AccessToken | undefined {
-    if (this.#api.token.former() !== token) this.#old = undefined
+    if (this.#held.former() !== token) this.#old = undefined
     else if (performance.now() < until) return token
     return undefined
   }
 
   /** Lets the API get the old token for a while, if the one that it has refused is on trial; returns whether it does. */
   #goBack(judgement: Judgement, now: number): boolean {
-    const token = this.#api.token.former()
+    const token = this.#held.former()
     if (token === undefined || this.#spurned === 'every' || this.#spurned === token) return false
     const { acceptedSince = now } = judgement
     if (now >= acceptedSince + minute) return false
@@ -222,19 +223,19 @@ export class Rejections {
     this.#old = undefined
     this.#spurned = 'every'
     const judgement = this.#judgement
-    const isRefused = judgement?.refusedSince !== undefined && this.#api.token.isCurrent(judgement.token)
+    const isRefused = judgement?.refusedSince !== undefined && this.#held.token === judgement.token
     return isRefused ? judgement : undefined
   }
 
   /** Every call that needs a token waits for the renewal from now on. */
   #drop(token: AccessToken): void {
-    const { issuer, baseUrl, emit, token: issued } = this.#api
+    const { issuer, baseUrl, emit } = this.#api
     const drawn = Math.random() / (this.#distance === second ? 1 : 4)
     this.#distance = Math.min(minute, (2 + drawn) * this.#distance)
     this.#judgement = undefined
     this.#old = undefined
-    if (this.#spurned !== 'every') this.#spurned = issued.former()
-    issued.invalidate(token)
+    if (this.#spurned !== 'every') this.#spurned = this.#held.former()
+    this.#held.drop(token)
     emit({ type: 'token.rejected', issuer, api: baseUrl })
   }
 }

@@ -28,7 +28,7 @@ const end = Date.UTC(2100, 0)
 
 /** A fake issuer: its token comes at once and never expires; there is another one after each 401. */
 export interface FakeIssuer {
-  readonly token: CurrentToken & Pick<RenewingToken, 'isIdle' | 'close' | 'forget'>
+  readonly token: CurrentToken & Pick<RenewingToken, 'isIdle' | 'close'>
   /** Lets the next call that needs a token fail. */
   failOnce(code: TokenFailure): void
   status(): IssuerStatus
@@ -53,11 +53,9 @@ export function fakeIssuer(issuer: string, firstValue: string, emit: Emit): Fake
   const shared: FakeIssuer['token'] = {
     // nothing is renewed in the background, and nothing is waited for
     isIdle: true,
-    rejectedAt: Number.NEGATIVE_INFINITY,
     maxWait: 0,
     failure: undefined,
     async close() {},
-    former: () => undefined,
     live: () => (failures.length > 0 ? undefined : current()),
     async wait() {
       const code = failures.shift()
@@ -68,9 +66,15 @@ export function fakeIssuer(issuer: string, firstValue: string, emit: Emit): Fake
       emit({ type: 'renewal.failed', ...failed, tokenStillValid: false, failFast: true })
       throw new TokenlaneError(code, `Cannot obtain token for issuer "${issuer}": ${reason}`, { issuer })
     },
-    isCurrent: (one) => token === one,
-    invalidate: (one) => token === one && forget(),
-    forget,
+    held: {
+      get token() {
+        return token
+      },
+      rejectedAt: Number.NEGATIVE_INFINITY,
+      former: () => undefined,
+      drop: (one) => token === one && forget(),
+      forget,
+    },
   }
   return {
     token: shared,

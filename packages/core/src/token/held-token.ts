@@ -77,6 +77,7 @@ export class HeldToken {
     return left > floorOf(grant) && (left > this.#renewBeforeOf(grant) || this.left <= 0)
   }
 
+  /** Drops the token by hand, also in a shared store. */
   forget(): void {
     this.forgotten += 1
     this.#former = undefined
@@ -86,7 +87,7 @@ export class HeldToken {
     this.grant = undefined
   }
 
-  /** Drops the token after a 401, if it is still this one. */
+  /** Drops the token after a 401, if it is still this one: a late 401 of an older one changes nothing. */
   drop(token: AccessToken): void {
     if (this.token !== token) return
     this.grant?.drop?.()

@@ -47,10 +47,7 @@ export class Renewal implements Wait {
   /** @param first set if the renewal begins with a wait, after an earlier one failed. */
   constructor(renewed: Renewed, first?: Retry) {
     this.#renewed = renewed
-    // in a microtask, so that the caller has stored the renewal when it begins
-    this.#result = Promise.resolve()
-      .then(() => this.#run(first))
-      .finally(() => (this.#isOver = true))
+    this.#result = this.#begin(first)
     // a background renewal may fail: that is reported to observers only
     this.#result.catch(() => {})
     if (isRequestBound()) this.#shared = shareAcrossRequests(this.#result)
@@ -117,6 +114,16 @@ export class Renewal implements Wait {
     this.#isStopped = true
     this.#delay?.stop()
     await this.#result.catch(() => {})
+  }
+
+  async #begin(first: Retry | undefined): Promise<AccessToken> {
+    // the caller has stored the renewal by then
+    await Promise.resolve()
+    try {
+      return await this.#run(first)
+    } finally {
+      this.#isOver = true
+    }
   }
 
   async #run(first: Retry | undefined): Promise<AccessToken> {

@@ -17,10 +17,9 @@ export interface TokenStatus extends FailedTries {
 }
 
 /** What a call needs of the token of one issuer. */
-export type CurrentToken = Pick<
-  RenewingToken,
-  'live' | 'former' | 'wait' | 'isCurrent' | 'invalidate' | 'rejectedAt' | 'maxWait' | 'failure'
->
+export type CurrentToken = Pick<RenewingToken, 'live' | 'wait' | 'maxWait' | 'failure'> & {
+  readonly held: Pick<HeldToken, 'token' | 'former' | 'drop' | 'forget' | 'rejectedAt'>
+}
 
 /**
  * The life of one issuer's token: reused while fresh, renewed in the background while aging, waited for when
@@ -30,27 +29,23 @@ export type CurrentToken = Pick<
  */
 export class RenewingToken {
   readonly maxWait: number
-  readonly #held: HeldToken
+  readonly held: HeldToken
   readonly #backoff = new RenewalBackoff()
   readonly #renewed: Renewed
   #renewal: Renewal | undefined
 
   constructor(source: TokenSource, options: RenewalOptions) {
     this.maxWait = options.maxWait
-    this.#held = new HeldToken(options)
-    this.#renewed = { ...options, source, held: this.#held, backoff: this.#backoff }
+    this.held = new HeldToken(options)
+    this.#renewed = { ...options, source, held: this.held, backoff: this.#backoff }
   }
 
   /** Returns the token if it can be sent as it is; starts a background renewal when it is aging. */
   live(): AccessToken | undefined {
-    const { token, left, renewBefore, floor } = this.#held
+    const { token, left, renewBefore, floor } = this.held
     if (left <= floor) return undefined
     if (left <= renewBefore) this.#renewInBackground()
     return token
-  }
-
-  former(): AccessToken | undefined {
-    return this.#held.former()
   }
 
   /** Waits for a token; throws why there is none after `maxWait`, or the reason of the signal, which ends this wait only. */
@@ -62,7 +57,7 @@ export class RenewingToken {
     } catch (error) {
       if (signal?.aborted === true) throw error
       if (renewal?.isLost === true) return this.wait(signal)
-      const old = this.#held.unexpired()
+      const old = this.held.unexpired()
       if (old !== undefined) return old
       // it expired between the failure and this moment
       if (renewal?.gaveUpUnneeded === true) return this.wait(signal)
@@ -72,32 +67,13 @@ export class RenewingToken {
     }
   }
 
-  isCurrent(token: AccessToken): boolean {
-    return this.#held.token === token
-  }
-
-  /** Drops `token` if it is still the current one: a late 401 of an older token changes nothing. */
-  invalidate(token: AccessToken): void {
-    this.#held.drop(token)
-  }
-
-  /** Drops the token by hand, also in a shared store: calls get a new one from now on. */
-  forget(): void {
-    this.#held.forget()
-  }
-
-  /** When a 401 last cost a token, on the monotonic clock. */
-  get rejectedAt(): number {
-    return this.#held.rejectedAt
-  }
-
   /** What the last try failed with, until one succeeds. */
   get failure(): RenewalBackoff['lastTry'] {
     return this.#backoff.lastTry
   }
 
   status(): TokenStatus {
-    const { token, left } = this.#held
+    const { token, left } = this.held
     const { failing, last } = this.#backoff
     const age = left > 0 ? 'live' : 'expired'
     const state: TokenStatus['token'] = token === undefined ? 'none' : age
@@ -132,7 +108,7 @@ export class RenewingToken {
     const mayChange = provider !== undefined || initial.some((client) => 'assertion' in client)
     // a refused client may have a new secret by now: only the provider knows
     if (mayChange && isRefusal(after)) return undefined
-    const delay = this.#held.unexpired() ? undefined : this.#backoff.untilNextTry(this.maxWait)
+    const delay = this.held.unexpired() ? undefined : this.#backoff.untilNextTry(this.maxWait)
     if (delay === undefined) throw after
     return { delay, after }
   }
