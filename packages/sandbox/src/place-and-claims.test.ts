@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import tls from 'node:tls'
+import { Worker } from 'node:worker_threads'
 
 import { createRemoteJWKSet, customFetch, jwtVerify } from 'jose'
 import { expect, test, vi } from 'vitest'
@@ -106,6 +107,19 @@ test('this process trusts a sandbox with a file of its authority until that is c
   const { fingerprint } = new X509Certificate(sandbox.ca)
   const trusted = tls.getCACertificates('default').map((pem) => new X509Certificate(pem).fingerprint)
   expect(trusted).not.toContain(fingerprint)
+  rmSync(folder, { recursive: true })
+})
+
+test('a worker thread, as those of test runners, trusts it by the file that the environment names', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'thread-'))
+  await using sandbox = await startSandbox({ caFile: join(folder, 'ca.pem') })
+  const code = `const { readFileSync } = require('node:fs')
+    const tls = require('node:tls')
+    tls.setDefaultCACertificates([...tls.getCACertificates(), readFileSync(process.env.NODE_EXTRA_CA_CERTS, 'utf8')])
+    fetch(process.env.AUTH_URL).then(({ status }) => require('node:worker_threads').parentPort.postMessage(status))`
+  const worker = new Worker(code, { eval: true, env: { ...process.env, ...sandbox.control.environment() } })
+  expect(await once(worker, 'message')).toEqual([404])
+  await worker.terminate()
   rmSync(folder, { recursive: true })
 })
 
