@@ -8,7 +8,7 @@ const folder = await pack()
 console.log(`Packed ${packages.length} packages into ${folder}
 
 In the folder of your application, this installs the package for axios, and the command \`tokenlane\` with the sandbox.
-For another client, replace axios and its tarball in this line:
+For another client, replace axios and its tarball in this line, and keep the others:
 
 ${installLine(
   packages.map((item) => readManifest(item.folder)),
