@@ -203,8 +203,8 @@ function patienceWith({ control }: Sandbox, { ended }: Program) {
   const answered = (api: Realm): number => control.counts().apis[api].answered
   const inUse = (): readonly Realm[] => realms.filter((api) => answered(api) > 0)
   const pause = (ms: number): Promise<void> => sleep(ms, undefined, { signal: ended })
-  const until = async (holds: () => boolean, patience: number): Promise<boolean> => {
-    const end = performance.now() + patience
+  const until = async (holds: () => boolean, ms: number): Promise<boolean> => {
+    const end = performance.now() + ms
     while (!holds()) {
       if (performance.now() > end) return false
       await pause(20)
@@ -215,11 +215,11 @@ function patienceWith({ control }: Sandbox, { ended }: Program) {
     inUse,
     pause,
     until,
-    answers: async (more: number, patience: number): Promise<boolean> => {
+    answers: async (more: number, ms: number): Promise<boolean> => {
       const from = { general: answered('general'), weblink: answered('weblink') }
       const used = inUse()
       const enough = (api: Realm): boolean => answered(api) >= from[api] + more
-      return until(() => (used.length > 0 ? used.every(enough) : realms.some(enough)), patience)
+      return until(() => (used.length > 0 ? used.every(enough) : realms.some(enough)), ms)
     },
   }
 }

@@ -10,7 +10,7 @@ import { failure } from './issuer-failure.ts'
 import { askServer } from './issuer-request.ts'
 import { type AskedServer, type IssuedToken, knownServer, secretsOf, type TokenEndpoint } from './protocol.ts'
 import { readTokenResponse } from './token-response.ts'
-import { type ClientTokenSource, limitedBy, type Wait } from './token-source.ts'
+import { type ClientTokenSource, stepTime, type Wait } from './token-source.ts'
 
 /** What a subscriber of `tokenlane:token.request` sees of one token request; the last four once it has ended. */
 interface TokenRequestMessage {
@@ -97,7 +97,7 @@ export function askIssuer(endpoint: TokenEndpoint, requestTimeout: number): Clie
     async obtain(client, reason, wait) {
       const start = moment()
       const { lifetime, ...issued } = await traced(endpoint, reason, () =>
-        withTimeLimit(limitedBy(wait, requestTimeout), (signal) => requestToken(client, wait, signal)),
+        withTimeLimit(stepTime(wait, requestTimeout), (signal) => requestToken(client, wait, signal)),
       )
       const expiry = later(start, lifetime)
       // a slow response with a short token, or one that was read after the machine slept

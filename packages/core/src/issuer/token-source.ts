@@ -51,6 +51,6 @@ export interface Wait {
 }
 
 /** Returns how long one step may take, in milliseconds: `most`, or until the first waiting call gives up. */
-export function limitedBy({ timeLeft }: Wait, most: number): number {
+export function stepTime({ timeLeft }: Wait, most: number): number {
   return Math.min(most, Math.max(1, timeLeft))
 }

@@ -61,6 +61,16 @@ const look = 50
  * With `accounting: 'learned'` the first bound is a `LearnedBound`. The first request on a connection gets four times as
  * long; the second such request in a window eight times, and so on, since many set-ups at once do more harm; at most as
  * long as with `strict`.
+ *
+ * The delays by name, here and in a fleet's limiter, all in milliseconds:
+ *
+ * - `bound`: the longest that a request can take to arrive, whatever its response shows
+ * - `grace`: the policy's `unansweredGrace`, from which the bound is made
+ * - `slack`: how much earlier than `latest` an unanswered request may turn out to have arrived
+ * - `lag`: how much later than one window after its send a unit comes free
+ * - `late`: how late something is: the event loop here, a waiting process in a fleet
+ * - `lateness`: how late a process or call may be for its turn in a fleet
+ * - `lead`: how much earlier: a process asks before its units come free, or a request arrives
  */
 export class Arrivals<Units = unknown> {
   readonly #clock: LimiterClock

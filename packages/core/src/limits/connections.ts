@@ -20,9 +20,9 @@ export class Connections {
     this.#passTime(now)
     this.busy += 1
     this.#taken += 1
-    const isNew = this.#taken > Math.max(...this.#mostBusy)
+    const needsMore = this.#taken > Math.max(...this.#mostBusy)
     this.#mostBusy[0] = Math.max(this.#mostBusy[0] ?? 0, this.busy)
-    return isNew
+    return needsMore
   }
 
   answered(now: number): void {

@@ -4,7 +4,7 @@ export const setUpFactor = 4
 const firstRaise = 2.5
 const laterRaise = 1.1
 /** After a refusal, a bound of a whole window shrinks by a tenth after this many quiet windows, a shorter one after more. */
-const patience = 5
+const quietWindows = 5
 /** The shortest bound, as a part of the window: a shorter one would gain nothing. */
 const leastOfWindow = 1 / 200
 
@@ -26,7 +26,7 @@ export class LearnedBound {
   held(): void {
     this.#quiet += 1
     if (!this.#wasRefused) this.#shrink(1 / (1 + Math.min(1, (2 * this.ms) / this.#window)))
-    else if (this.#quiet * this.ms > patience * this.#window) this.#shrink(0.9)
+    else if (this.#quiet * this.ms > quietWindows * this.#window) this.#shrink(0.9)
   }
 
   failed(): void {

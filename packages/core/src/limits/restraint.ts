@@ -242,9 +242,9 @@ export class Restraint {
   #beginPause(queue: Restrained, pause: Pause, now: number, status = this.#reportedStatus): void {
     const { ms, reason } = pause
     // responses to calls that were under way together ask for one pause, and make one event
-    const isNew = this.pausedUntil <= now || ms > this.#announced
+    const isLonger = this.pausedUntil <= now || ms > this.#announced
     this.#pauses.begin(pause, now)
-    if (!isNew) return
+    if (!isLonger) return
     this.#announced = ms
     this.#lastPause = { ms, reason, status }
     this.#sayPaused(queue, this.#lastPause)

@@ -28,7 +28,7 @@ import { Rejections } from '../send/rejections.ts'
 import { RenewingToken } from '../token/renewing-token.ts'
 import type { Report } from '../send/api.ts'
 import { type SharedStore, sharingBy, type ShareTokens, storeOfTool } from '../store/token-store.ts'
-import { limitedBy, type TokenSource } from '../issuer/token-source.ts'
+import { stepTime, type TokenSource } from '../issuer/token-source.ts'
 import type { TokenEndpoint } from '../issuer/protocol.ts'
 import { tokenNotices } from '../issuer/token-notices.ts'
 import { TokenlaneError } from '../errors.ts'
@@ -119,7 +119,7 @@ function managedIssuer(
         credentials.use(
           async (client, memory) => notices.note(await shared.obtain(client, reason, wait, memory)),
           reason,
-          () => limitedBy(wait, requestTimeout),
+          () => stepTime(wait, requestTimeout),
         ),
       ),
   }

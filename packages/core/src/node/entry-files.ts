@@ -45,8 +45,8 @@ export class EntryFiles {
     if (text === undefined) return undefined
     const held = entryFileIn(text)
     if (held !== undefined) return held
-    const isNew = Math.abs(Date.now() - seen.mtimeMs) < stillWritten
-    return isNew ? { until: seen.mtimeMs + stillWritten } : { until: Infinity, entry: '' }
+    const isYoung = Math.abs(Date.now() - seen.mtimeMs) < stillWritten
+    return isYoung ? { until: seen.mtimeMs + stillWritten } : { until: Infinity, entry: '' }
   }
 
   /** Creates a file, and returns whether this process did. */

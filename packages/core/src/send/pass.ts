@@ -211,7 +211,7 @@ class AttemptPass implements Pass {
     const { token, rejections } = this.#api
     const mayResend = this.#mayResend && !this.#call.isRetried
     const wasCurrent = token.held.token === this.#token
-    const wait = rejections.refused(this.#token, { mayResend, patience: token.maxWait })
+    const wait = rejections.refused(this.#token, { mayResend, maxWait: token.maxWait })
     if (wait === undefined || !mayResend) {
       rejections.reportFinal(this.#token)
       return 'final'

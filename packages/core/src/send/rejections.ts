@@ -21,7 +21,7 @@ export interface Refusing {
 interface RefusedCall {
   readonly mayResend: boolean
   /** How long it may wait, in milliseconds. */
-  readonly patience: number
+  readonly maxWait: number
 }
 
 /** What this API's responses have said about one token. */
@@ -109,7 +109,7 @@ export class Rejections {
    *
    * @returns how long the call is to wait before it is sent again, in milliseconds; `undefined` if the 401 is the caller's.
    */
-  refused(token: AccessToken, { mayResend, patience }: RefusedCall): number | undefined {
+  refused(token: AccessToken, { mayResend, maxWait }: RefusedCall): number | undefined {
     const isCurrent = this.#held.token === token
     if (!isCurrent && this.#old?.token !== token) return 0
     const judgement = isCurrent ? this.#judgementOf(token) : this.#oldRefused()
@@ -125,13 +125,13 @@ export class Rejections {
       this.#drop(judgement.token)
       return 0
     }
-    const isNew = judgement.acceptedSince === undefined
-    if (mayResend && isFirst && !isNew && this.#hasWaited) return 0
+    const isUnaccepted = judgement.acceptedSince === undefined
+    if (mayResend && isFirst && !isUnaccepted && this.#hasWaited) return 0
     // a wait would keep sequential calls from finding out more
-    if (!isNew && this.#distance === minute) return mayResend ? 0 : undefined
-    const wait = Math.min(dueAt, isNew && now < since + second ? since + second : Infinity) - now
+    if (!isUnaccepted && this.#distance === minute) return mayResend ? 0 : undefined
+    const wait = Math.min(dueAt, isUnaccepted && now < since + second ? since + second : Infinity) - now
     // a second after now may be a fraction more than a second, as numbers are added
-    return Math.floor(wait) <= Math.min(second, patience) ? wait : undefined
+    return Math.floor(wait) <= Math.min(second, maxWait) ? wait : undefined
   }
 
   /** Waits, and drops the token if its renewal is due then and the API has not accepted it; throws if the signal aborts. */
@@ -156,18 +156,18 @@ export class Rejections {
     // the response was late, or the API gets the old one
     if (this.#held.token !== token) return
     const judgement = this.#judgementOf(token)
-    const isNew = judgement.acceptedSince === undefined
+    const isUnaccepted = judgement.acceptedSince === undefined
     if (judgement.refusedSince !== undefined) {
       // it was sent before the refusal
       if (refusedSince !== judgement.refusedSince) return
       judgement.refusedSince = undefined
-      if (!isNew) {
+      if (!isUnaccepted) {
         this.#distance = minute
         this.#contested.disproved()
       }
     }
     this.refusesTokens = undefined
-    if (!isNew) return
+    if (!isUnaccepted) return
     judgement.acceptedSince = performance.now()
     this.#distance = second
   }

@@ -93,7 +93,7 @@ export class CountedClaim {
   readonly shortestSpan: number
   readonly longestSpan: number
   /** How soon Redis hears of an attempt: after its send, if there is no response by then, and after its response. */
-  readonly patience: { readonly sent: number; readonly answered: number }
+  readonly tellWithin: { readonly sent: number; readonly answered: number }
   /** For how long a unit counts as under way while the process says nothing of it. */
   readonly #bound: number
 
@@ -103,7 +103,7 @@ export class CountedClaim {
     this.#spans = claim.limits.map(spanOf)
     this.shortestSpan = Math.min(60_000, ...this.#spans)
     this.longestSpan = Math.max(0, ...this.#spans)
-    this.patience = {
+    this.tellWithin = {
       sent: Math.min(longestUnreported, this.shortestSpan / 2),
       answered: Math.min(longestUnreported, this.shortestSpan * aheadOfSpan),
     }

@@ -27,7 +27,7 @@ const pauseLook = 1_000
 const unreported = 500
 const mostWants = 100
 /** A process that needs a new connection lets others go first for about as long as the set-up may hold a unit. */
-const patience = 5
+const setUpBounds = 5
 /** The longest that a word holds, in milliseconds. */
 const forGood = 1e12
 const never = Number.NEGATIVE_INFINITY
@@ -235,7 +235,7 @@ export class FleetLimiter implements RateLimiter {
   #askAtOf({ counted, wanted, isQueued, askAt }: Want): number {
     const { count } = this.#units.inHand(counted.claim.key)
     if (wanted <= count) return Infinity
-    return askAt + (isQueued && this.#units.warm(count) <= 0 ? patience * this.#units.arrivals.bound : 0)
+    return askAt + (isQueued && this.#units.warm(count) <= 0 ? setUpBounds * this.#units.arrivals.bound : 0)
   }
 
   /** Sends a request that says everything that happens in this turn of the event loop. */

@@ -97,14 +97,14 @@ export class Units {
   }
 
   /** Sends an attempt with a granted unit. */
-  take({ claim: { key }, patience }: CountedClaim): Permit {
-    return this.#permit(this.#grants.get(key)?.shift() as Unit, patience)
+  take({ claim: { key }, tellWithin }: CountedClaim): Permit {
+    return this.#permit(this.#grants.get(key)?.shift() as Unit, tellWithin)
   }
 
   /** Sends an attempt by this process's own decision, which Redis does not count yet. @param share what is used up with it. */
-  takeOwn({ claim: { cost }, series, patience }: CountedClaim, share?: Permit): Permit {
+  takeOwn({ claim: { cost }, series, tellWithin }: CountedClaim, share?: Permit): Permit {
     const id = `${this.#name}.own.${(this.#ids += 1)}`
-    return this.#permit({ id, series, cost, before: 0 }, { ...patience, sent: 0 }, share)
+    return this.#permit({ id, series, cost, before: 0 }, { ...tellWithin, sent: 0 }, share)
   }
 
   /** Returns what Redis should know now; `known` notes that it does. */
@@ -133,21 +133,21 @@ export class Units {
   }
 
   /** Notes what an attempt took in the end. Others may wait for what is given back. */
-  #settle(unit: Unit, cost: number, patience = 0): void {
+  #settle(unit: Unit, cost: number, tellWithin = 0): void {
     unit.isOver = true
     delete unit.tellAt
-    const within = cost < unit.cost ? 0 : patience
+    const within = cost < unit.cost ? 0 : tellWithin
     unit.cost = cost
     if (unit.series.length > 0) this.#unreported.add(unit)
     this.reportBy(this.#runtime.now() + within)
   }
 
-  #permit(unit: Unit, patience: CountedClaim['patience'], share?: Permit): Permit {
+  #permit(unit: Unit, tellWithin: CountedClaim['tellWithin'], share?: Permit): Permit {
     const { arrivals } = this
     const { cost } = unit
     const request = arrivals.send(unit)
     unit.request = request
-    unit.tellAt = request.sentAt + patience.sent
+    unit.tellAt = request.sentAt + tellWithin.sent
     if (unit.series.length > 0) this.#unreported.add(unit)
     this.reportBy(unit.tellAt)
     return {
@@ -157,7 +157,7 @@ export class Units {
         arrivals.answered(request, response.isRefused)
         if (response.isRefused) this.#refused += 1
         else this.#accepted += 1
-        this.#settle(unit, response.cost, patience.answered)
+        this.#settle(unit, response.cost, tellWithin.answered)
         this.#changed(response.cost < cost)
       },
       ended: () => {
@@ -165,7 +165,7 @@ export class Units {
         if (!request.isOpen) arrivals.freed()
         else {
           arrivals.dropped(request)
-          this.#settle(unit, cost, patience.answered)
+          this.#settle(unit, cost, tellWithin.answered)
         }
         this.#changed(false)
       },

@@ -5,7 +5,7 @@ import { isTyped, plural, type Rule } from '../rule.ts'
 const remembered = 10_000
 
 /** How long a refused call must wait for a new token while its issuer fails, in milliseconds. */
-const patience = 10_000
+const longestOutage = 10_000
 
 interface LostCall {
   id: number
@@ -16,7 +16,7 @@ interface LostCall {
 }
 
 const isOver = ({ refusedAt }: LostCall, now: number): boolean =>
-  refusedAt !== undefined && now - refusedAt >= patience
+  refusedAt !== undefined && now - refusedAt >= longestOutage
 
 /**
  * Calls that were refused or limited, and not sent again with a token that the API accepts. A fault that control has set
