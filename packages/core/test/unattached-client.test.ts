@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 
 import { createTenants } from '../src/tenants.ts'
 import { createTokenManager, type TokenlaneEvent, type TokenManagerOptions } from '../src/index.ts'
@@ -73,6 +73,20 @@ test.each(every)(
     await Promise.all(managers.map((tokens) => tokens.close()))
   },
 )
+
+test('without an observer it is a warning that can be turned off by its code', async () => {
+  const { api, options } = service(401, 'unobserved')
+  const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+  onTestFinished(() => warn.mockRestore())
+  await using _ = createTokenManager({ ...options, observe: undefined })
+  for (let call = 0; call < 2; call += 1) await fetch(api)
+  expect(warn.mock.calls).toEqual([
+    [
+      `${api}: answered 401 to a call without a token: attach tokens to the client that made it, unless a redirect led there`,
+      { type: 'TokenlaneWarning', code: 'TOKENLANE_CLIENT_UNATTACHED' },
+    ],
+  ])
+})
 
 test('headers that Node was given as a list are not seen, so nothing is said', async () => {
   const { api, events, options } = service(401)
