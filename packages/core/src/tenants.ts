@@ -10,6 +10,7 @@ import { recentTenants } from './tenants/recent-tenants.ts'
 import { commonLimiter } from './limits/common-limiter.ts'
 import type { RateLimiterFactory } from './limits/rate-limiter.ts'
 import { type BudgetFactory, budgetsOf, sharedBudgets } from './limits/shared-budgets.ts'
+import { CallsWithoutToken } from './send/calls-without-token.ts'
 import { putTogether } from './manager/put-together.ts'
 import type { TokenManager } from './manager/token-manager.ts'
 
@@ -98,7 +99,7 @@ export function createTenants<const Issuer extends string>(options: TenantsOptio
     runtime,
   } = refusingTo('create tenants', () => read(options, 'options'))
   const shared = sharedBudgets()
-  const unattached = new Set<string>()
+  const callsWithoutToken = new CallsWithoutToken()
   let common: RateLimiterFactory | undefined
   const sharedOf = (limiter: RateLimiterFactory | undefined): BudgetFactory => {
     const create = budgetsOf(limiter, true, (common ??= commonLimiter(limiter)))
@@ -111,7 +112,7 @@ export function createTenants<const Issuer extends string>(options: TenantsOptio
       return {
         ...putTogether({ runtime, ...given }, tokens, {
           tenant: id,
-          unattached,
+          callsWithoutToken,
           budgetsOf:
             limits === 'shared' ? sharedOf : (limiter) => budgetsOf(limiter && limiterOf(id, limiter)),
         }),

@@ -3,6 +3,7 @@ import { askInTurn } from '../issuer/busy-endpoint.ts'
 import { limitedRequests } from '../issuer/limited-requests.ts'
 import { type BudgetFactory, budgetsOf as ownBudgets } from '../limits/shared-budgets.ts'
 import type { RateLimiterFactory } from '../limits/rate-limiter.ts'
+import type { CallsWithoutToken } from '../send/calls-without-token.ts'
 import { CallsUnderWay } from '../send/calls-under-way.ts'
 import type { CheckedIssuer } from '../issuer/check-issuer.ts'
 import { checkOptions } from './check-options.ts'
@@ -10,13 +11,7 @@ import { contestedToken } from '../token/contested-token.ts'
 import { credentialRotation } from '../credentials/credential-rotation.ts'
 import { defined, type Emit } from '../events.ts'
 import { faultOfProcess } from '../tls/tls-floor.ts'
-import {
-  issuerNamed,
-  type IssuerStatus,
-  register,
-  type Registration,
-  type RegistrationParts,
-} from './token-manager.ts'
+import { issuerNamed, type IssuerStatus, register, type Registration } from './token-manager.ts'
 import { managers } from './inspection.ts'
 import { mustBeSupportedRuntime } from './supported-runtime.ts'
 import { nodeDebugObserver } from '../log-observer.ts'
@@ -41,7 +36,7 @@ interface PartsOptions {
   readonly others?: readonly string[]
   /** Returns a factory of budgets, which other managers may share. */
   readonly budgetsOf?: (limiter: RateLimiterFactory | undefined) => BudgetFactory
-  readonly unattached?: RegistrationParts['unattached']
+  readonly callsWithoutToken?: CallsWithoutToken
 }
 
 /**
@@ -53,7 +48,7 @@ interface PartsOptions {
 export function putTogether(
   given: TokenManagerOptions,
   tokens: object,
-  { tenant, others, budgetsOf = ownBudgets, unattached }: PartsOptions = {},
+  { tenant, others, budgetsOf = ownBudgets, callsWithoutToken }: PartsOptions = {},
 ): Registration {
   mustBeSupportedRuntime(ownOption(given, 'runtime'))
   const fault = faultOfProcess()
@@ -84,7 +79,7 @@ export function putTogether(
     const refuses = (report: Report): boolean => refusesToken(report, api.refusedStatuses)
     return new ProtectedApi({ ...shared, rejections, refuses })
   })
-  const registration = register({ issuers, apis, callsUnderWay, observers, unattached })
+  const registration = register({ issuers, apis, callsUnderWay, observers, callsWithoutToken })
   // those that metadata names are excluded when they are asked
   for (const { isDiscovered, url } of options.issuers.values()) if (!isDiscovered) registration.exclude(url)
   managers.set(tokens, { options, issuers })

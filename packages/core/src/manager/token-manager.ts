@@ -15,7 +15,7 @@ import { aFunction } from '../options/reader.ts'
 import { type CloseOptions, closeWithin, type CutOff } from './close-within.ts'
 import type { CurrentToken, RenewingToken, TokenStatus } from '../token/renewing-token.ts'
 import { Router } from '../send/router.ts'
-import { watchCallsWithoutToken } from '../send/calls-without-token.ts'
+import { CallsWithoutToken } from '../send/calls-without-token.ts'
 import { withoutLastSlash } from '../options/urls.ts'
 
 export interface IssuerStatus extends TokenStatus {
@@ -113,7 +113,7 @@ export interface TokenManager<Issuer extends string = string> extends AsyncDispo
 }
 
 /** The parts of a manager. */
-export interface RegistrationParts {
+interface RegistrationParts {
   readonly issuers: ReadonlyMap<
     string,
     {
@@ -124,8 +124,8 @@ export interface RegistrationParts {
   readonly apis: readonly ProtectedApi[]
   readonly callsUnderWay: CallsUnderWay
   readonly observers: Observers
-  /** The APIs for which a refused call without a token was reported, by any manager that shares this. */
-  readonly unattached?: Set<string> | undefined
+  /** Shared by the managers of one application. */
+  readonly callsWithoutToken?: CallsWithoutToken | undefined
 }
 
 /** A manager and what only this package asks of it. */
@@ -147,18 +147,13 @@ export function checkedObserver(observer: Observer): Observer {
 
 /** Connects the tokens of the issuers with the APIs that they are for. */
 export function register(parts: RegistrationParts): Registration {
-  const { issuers, apis, callsUnderWay, observers, unattached = new Set() } = parts
+  const { issuers, apis, callsUnderWay, observers, callsWithoutToken = new CallsWithoutToken() } = parts
   const router = new Router(apis, observers.emit)
   const tokenEndpoints = new Set<string>()
-  const endWatch = watchCallsWithoutToken({
-    asksAt: ({ origin, pathname }) => tokenEndpoints.has(origin + pathname),
-    refused(url) {
-      const api = router.find(url)?.baseUrl
-      if (api === undefined || unattached.has(api)) return
-      unattached.add(api)
-      observers.emit({ type: 'client.unattached', api })
-    },
-  })
+  const leave = callsWithoutToken.join(
+    apis.map(({ baseUrl }) => baseUrl),
+    observers.emit,
+  )
   const tokens = Array.from(issuers.values(), ({ token }) => token)
 
   async function getToken(
@@ -176,7 +171,7 @@ export function register(parts: RegistrationParts): Registration {
   }
 
   async function close(options: CloseOptions = {}): Promise<CutOff> {
-    endWatch()
+    leave()
     await closeWithin(options, async (over) => {
       const underWay = Promise.race([callsUnderWay.close(), over])
       await Promise.all(apis.map((api) => api.close(underWay)))
@@ -190,6 +185,7 @@ export function register(parts: RegistrationParts): Registration {
       const place = url.origin + url.pathname
       if (tokenEndpoints.has(place)) return
       tokenEndpoints.add(place)
+      callsWithoutToken.exclude(place)
       router.exclude(url)
     },
     isIdle: () => callsUnderWay.count === 0 && tokens.every((token) => token.isIdle),

@@ -1,13 +1,10 @@
+import type { Emit } from '../events.ts'
 import { builtinModule } from '../runtime/builtin-module.ts'
 import { isRequestBound } from '../runtime/request-bound.ts'
 import { withoutEffect } from '../runtime/without-effect.ts'
+import { isBelow } from './router.ts'
 
-interface Watch {
-  /** Returns whether the manager requests tokens at this URL: a 401 to that is about the client's secret. */
-  asksAt(url: URL): boolean
-  refused(url: URL): void
-}
-
+/** A request on the channel of `node:http`. */
 interface HttpRequest {
   readonly protocol: string
   readonly path: string
@@ -32,35 +29,77 @@ interface Exchange {
  */
 export const isTool: unique symbol = Symbol.for('tokenlane.tool') as never
 
+/**
+ * Tells the managers of an application of requests of this process that were answered with a 401 and brought no
+ * `Authorization`: no adapter sees what is sent by a client that nothing is attached to. For any other response a status is
+ * compared, no more.
+ */
+export class CallsWithoutToken {
+  /** By the `baseUrl` of an API, in the managers that have it: tenants have the same, and one of them speaks. */
+  readonly #emits = new Map<string, Set<Emit>>()
+  readonly #told = new Set<string>()
+  readonly #tokenEndpoints = new Set<string>()
+  #held: WeakRef<CallsWithoutToken> | undefined
+  #managers = 0
+
+  /** Tells a manager from now on, until the function that is returned is called. The manager has to hold that. */
+  join(apis: readonly string[], emit: Emit): () => void {
+    // those publish no responses, and the old ones have no `WeakRef`
+    if (isRequestBound() || isTool in globalThis) return () => {}
+    for (const api of apis) this.#emits.set(api, (this.#emits.get(api) ?? new Set()).add(emit))
+    this.#managers += 1
+    const held = (this.#held ??= new WeakRef(this))
+    listen(this, held)
+    return () => {
+      for (const api of apis) this.#leave(api, emit)
+      this.#managers -= 1
+      if (this.#managers === 0) end(held)
+    }
+  }
+
+  #leave(api: string, emit: Emit): void {
+    const emits = this.#emits.get(api)
+    emits?.delete(emit)
+    if (emits?.size === 0) this.#emits.delete(api)
+  }
+
+  /** Notes where tokens are requested: a 401 to that is about a client's secret. */
+  exclude(place: string): void {
+    this.#tokenEndpoints.add(place)
+  }
+
+  excludes(place: string): boolean {
+    return this.#tokenEndpoints.has(place)
+  }
+
+  refused(href: string): void {
+    let api = ''
+    for (const baseUrl of this.#emits.keys())
+      if (baseUrl.length > api.length && isBelow(baseUrl, href)) api = baseUrl
+    const [emit] = this.#emits.get(api) ?? []
+    if (emit === undefined || this.#told.has(api)) return
+    this.#told.add(api)
+    emit({ type: 'client.unattached', api })
+  }
+}
+
 /** Where Node's clients publish every response of the process. */
 const channels = ['http.client.response.finish', 'undici:request:headers']
 
 /** Held weakly: an application may drop managers without closing them. */
-const watches = new Set<WeakRef<Watch>>()
-let dropped: FinalizationRegistry<WeakRef<Watch>> | undefined
+const listeners = new Set<WeakRef<CallsWithoutToken>>()
+let dropped: FinalizationRegistry<WeakRef<CallsWithoutToken>> | undefined
 
-/**
- * Reports this process's requests that got a 401 and had no `Authorization`: no adapter sees a client without tokens. For
- * any other response only the status is compared.
- *
- * @returns a function that ends it, which the manager has to hold for as long as it wants to hear.
- */
-export function watchCallsWithoutToken(watch: Watch): () => void {
-  // those have no such channels, and the old ones no `WeakRef`
-  if (isRequestBound() || isTool in globalThis) return () => {}
-  const held = new WeakRef(watch)
-  dropped ??= new FinalizationRegistry(endWatch)
-  dropped.register(watch, held, watch)
-  watches.add(held)
-  if (watches.size === 1) eachChannel('subscribe')
-  return () => {
-    dropped?.unregister(watch)
-    endWatch(held)
-  }
+function listen(listener: CallsWithoutToken, held: WeakRef<CallsWithoutToken>): void {
+  if (listeners.has(held)) return
+  dropped ??= new FinalizationRegistry(end)
+  dropped.register(listener, held)
+  listeners.add(held)
+  if (listeners.size === 1) eachChannel('subscribe')
 }
 
-function endWatch(held: WeakRef<Watch>): void {
-  if (watches.delete(held) && watches.size === 0) eachChannel('unsubscribe')
+function end(held: WeakRef<CallsWithoutToken>): void {
+  if (listeners.delete(held) && listeners.size === 0) eachChannel('unsubscribe')
 }
 
 function eachChannel(act: 'subscribe' | 'unsubscribe'): void {
@@ -78,9 +117,10 @@ function onResponse(message: unknown): void {
 function tell(request: Exchange['request']): void {
   const url = urlWithoutToken(request)
   if (url === null) return
-  const all = Array.from(watches, (held) => held.deref())
-  if (all.some((watch) => watch?.asksAt(url))) return
-  for (const watch of all) watch?.refused(url)
+  const place = url.origin + url.pathname
+  const all = Array.from(listeners, (held) => held.deref())
+  if (all.some((listener) => listener?.excludes(place))) return
+  for (const listener of all) listener?.refused(url.href)
 }
 
 /** Returns the URL of a request without an `Authorization`, or `null` for any other request. */

@@ -53,19 +53,14 @@ export class Router<T extends Pick<Api, 'baseUrl'>> {
 
   #matchParsed(url: URL): T | undefined {
     if (this.#tokenEndpoints.has(url.origin + url.pathname)) return undefined
-    const api = this.find(url)
+    const api = this.#apis.find(({ baseUrl }) => isBelow(baseUrl, url.href))
     if (api === undefined) this.#missed.report(url)
     return api
-  }
-
-  /** Returns the API that a URL is below, whatever is requested there; that there is none is not reported. */
-  find({ href }: URL): T | undefined {
-    return this.#apis.find(({ baseUrl }) => isBelow(baseUrl, href))
   }
 }
 
 /** Whether a URL is below `baseUrl`, on a segment boundary. */
-function isBelow(baseUrl: string, href: string): boolean {
+export function isBelow(baseUrl: string, href: string): boolean {
   // V8 takes twice as long for `startsWith`
   if (href.lastIndexOf(baseUrl, 0) !== 0) return false
   const next = href[baseUrl.length]
