@@ -9,6 +9,8 @@ import {
   type OutgoingCall,
 } from '@tokenlane/core/adapter'
 
+import { ownInit } from './given-init.ts'
+
 type FetchArguments = ReturnType<OutgoingCall['next']>
 
 /** What a `fetch` takes that is declared once, or twice as with the types of Bun and Node together. */
@@ -47,7 +49,7 @@ export class Call implements OutgoingCall {
   /** `url` is text, and `init` is copied: the caller may change what it gave while the call waits. */
   constructor(url: string, given: TokenlaneRequestInit) {
     if (typeof given !== 'object') void new Request(url, given)
-    const { tokenlane, ...init } = given
+    const { tokenlane, ...init } = ownInit(given)
     this.#url = url
     this.init = init
     this.#fields = copyOfFields(init.headers)

@@ -10,13 +10,7 @@ import {
 } from '@tokenlane/core/adapter'
 
 import type { TokenlaneRequestInit } from './call.ts'
-
-/** What a `Request` takes from an `init`. A runtime's `fetch` may take more, which no `Request` hands on. */
-const standard = new Set(
-  'body cache credentials duplex headers integrity keepalive method mode redirect referrer referrerPolicy signal window'.split(
-    ' ',
-  ),
-)
+import { ownInit, standard } from './given-init.ts'
 
 /** Whether this is a `Request`. The tag recognizes one of another realm or package, too. */
 export function isRequest(value: unknown): value is Request {
@@ -32,7 +26,7 @@ export function requestCall(
   input: Parameters<typeof globalThis.fetch>[0],
   asGiven: TokenlaneRequestInit | null | undefined,
 ): OutgoingCall | undefined {
-  const init = asGiven ?? {}
+  const init: TokenlaneRequestInit = isRequest(asGiven) ? asGiven : ownInit(asGiven ?? {})
   const given = (isRequest(input) ? input : init) as Request
   if (hasAuthorization(copyOfFields(init.headers ?? given.headers))) return undefined
   const { tokenlane, ...rest } = init

@@ -24,7 +24,8 @@ await useService()
 describe('a redirect', () => {
   test('inside the API is followed with the token, and waits for its turn', async () => {
     const response = await client(redirect('records?page=2'))
-    expect(response).toMatchObject({ status: 200, redirected: true, url: weblink('records?page=2') })
+    for (const each of [response, response.clone(), response.clone().clone()])
+      expect(each).toMatchObject({ status: 200, redirected: true, url: weblink('records?page=2') })
     expect(admitted()).toBe(2)
   })
 

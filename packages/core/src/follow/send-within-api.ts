@@ -124,7 +124,11 @@ function redefine(
 ): Response {
   for (const [name, value] of Object.entries(values))
     Object.defineProperty(response, name, { value, configurable: true, enumerable: true })
-  return response
+  const { clone } = response
+  return Object.defineProperty(response, 'clone', {
+    value: () => redefine(clone.call(response), values),
+    configurable: true,
+  })
 }
 
 /** Returns one exchange that ended with a `Response` of the Fetch standard. */
