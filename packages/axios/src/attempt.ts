@@ -11,6 +11,8 @@ type Config = InternalAxiosRequestConfig
 
 /** What every attempt of a call is sent with, besides the caller's configuration. */
 export interface AttemptContext extends RedirectContext {
+  /** As the caller gave them: axios adds to those of an attempt. */
+  readonly headers: Config['headers']
   readonly send: (config: Config) => Promise<AxiosResponse>
   readonly target: Target
   readonly isFetch: boolean
@@ -28,7 +30,7 @@ export async function attempt(
   context: AttemptContext,
 ): Promise<Exchange<Outcome>> {
   const redirects = redirectRule(context, authorization, given.beforeRedirect)
-  const headers = given.headers.concat({ Authorization: authorization })
+  const headers = context.headers.concat({ Authorization: authorization })
   // what a request said that dropped the token says nothing about it, nor does a redirect about the call
   const isUnwanted = (report: Report): boolean =>
     report.status >= 400 && judge({ ...report, status: redirects.judgedBy() ?? report.status }) === 'again'
@@ -36,10 +38,8 @@ export async function attempt(
   const { beforeRedirect } = redirects
 
   const settle = async (sent: Config): Promise<{ result: Outcome; response: AxiosResponse }> => {
-    /** Takes the token off a response or an error, whose config may be a copy that an adapter around another one made. */
     const hide = (holder: Partial<AxiosResponse> | undefined): void => {
       if (holder?.config === sent) holder.config = given
-      else if (holder?.config?.headers === headers) holder.config.headers = given.headers
       hideRequestOf(holder)
     }
     try {
@@ -55,8 +55,9 @@ export async function attempt(
       if (failed.response === undefined) throw error
       return { result: { error }, response: failed.response }
     } finally {
-      // a stream may make an error of it later
-      sent.headers = given.headers
+      // also for the error that a stream may make of it later; the rest says what axios has sent
+      headers.delete('Authorization')
+      given.headers = headers
     }
   }
 

@@ -55,7 +55,8 @@ export function managedAdapter(
 
     const method = config.method?.toUpperCase() ?? 'GET'
     const isHttps = api.baseUrl.startsWith('https:')
-    const context = { send, api, tokens, method, target, isFetch, isHttps }
+    const { headers } = config
+    const context = { send, api, tokens, method, target, headers, isFetch, isHttps }
     const waiting = waitSignal(config)
     const body = watchBody(config.data, waiting.signal)
     const replayable = isReplayable(config.data)

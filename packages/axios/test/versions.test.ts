@@ -76,6 +76,22 @@ describe.each(ways)('axios $name by $adapter', ({ name, adapter, axios }) => {
     expect(await failure(waiting)).toBeInstanceOf(axios.CanceledError)
   })
 
+  // axios/axios#939
+  test('the config of a response and of an error shows the headers that axios has sent, but for the token', async () => {
+    const api = await open(({ url }) => ({ status: url.endsWith('x') ? 200 : 404 }))
+    const client = axios.create({ adapter, proxy: false })
+    const shown = async (path: string): Promise<unknown> => {
+      const settled = await client
+        .post(api.url + path, { id: 7 })
+        .catch((error: unknown) => error as AxiosError)
+      return settled.config?.headers.toJSON()
+    }
+    const bare = [await shown('x'), await shown('y')]
+    attachTokens(client, fakeTokens({ apis: [api.url] }))
+    expect([await shown('x'), await shown('y')]).toEqual(bare)
+    expect(api.requests.at(-1)?.headers).toHaveProperty('authorization')
+  })
+
   // axios/axios#4806, axios/axios#3435
   test('a 401 with a body longer than maxContentLength renews the token, and the call is sent again', async () => {
     const api = await open((_, number) =>
