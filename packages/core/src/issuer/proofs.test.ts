@@ -202,6 +202,19 @@ test('the audience of an assertion can be named', async () => {
   expect(await audienceOf({ assertionAudience: issuer })).toBe(issuer)
 })
 
+test.each([0.04, 1, 4.9])(
+  'an issuer whose clock is %d s behind, and that allows for nothing, takes an assertion (bluesky-social/atproto#4474)',
+  async (behind) => {
+    vi.useFakeTimers({ now: Date.UTC(2026, 10, 21), toFake: ['Date'] })
+    const { privateKey } = await generateKeyPair('ES256')
+    const asked = await ask(byKey({ privateKey }))
+    const { iat = 0, nbf = 0, exp = 0 } = decodeJwt(assertionOf(asked))
+    expect(Math.max(iat, nbf) * 1_000).toBeLessThanOrEqual(Date.now() - behind * 1_000)
+    // some take none that lives for more than a minute
+    expect(exp - iat).toBe(60)
+  },
+)
+
 test.each([
   ['an hour', 3_600_000, 2],
   ['a day and a minute', 86_460_000, 1],

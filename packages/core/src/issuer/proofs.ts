@@ -38,15 +38,18 @@ function formEncoded(text: string): string {
   return new URLSearchParams([['', text]]).toString().slice(1)
 }
 
+/** In seconds: clocks differ by some, and not every server takes an assertion of a moment to come. */
+const leeway = 5
+
 /** A signed assertion (RFC 7523 §2.2), with a new `jti` each time. */
 const signedAssertion = (): ClientProof => ({
   ...keyKind,
   isTimed: true,
   async prove(client, { audience, metadata, clock }, { issuer }) {
     const { clientId } = client
-    const now = Math.floor(Date.now() / 1_000) + clock.ahead
+    const from = Math.floor(Date.now() / 1_000) + clock.ahead - leeway
     const names = { jti: globalThis.crypto.randomUUID(), iss: clientId, sub: clientId, aud: audience }
-    const claims = { ...names, iat: now, nbf: now, exp: now + 60 }
+    const claims = { ...names, iat: from, nbf: from, exp: from + 60 }
     const listed = metadata.token_endpoint_auth_signing_alg_values_supported
     const assertion = signedJwt(client as PrivateKeyCredentials, claims, listed)
     return byAssertion(
