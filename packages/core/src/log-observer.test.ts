@@ -211,21 +211,19 @@ test.each([
   )
 })
 
-test('a logger that says `log` for `info`, and needs its `this`, gets the same lines', () => {
-  class NestLogger {
+test.each([
+  ['log', 'warn', 'NestJS'],
+  ['info', 'warning', "winston's syslog levels, @actions/core"],
+])('a logger that says `%s` and `%s`, and needs its `this`, gets the same lines (%s)', (info, warn) => {
+  class Logger {
     readonly lines: string[] = []
-    log(line: string): void {
-      this.lines.push(line)
-    }
-    warn(line: string): void {
-      this.lines.push(line)
-    }
     error(line: string): void {
       this.lines.push(line)
     }
   }
-  const logger = new NestLogger()
-  const observer = logObserver(logger)
+  const logger = new Logger()
+  const { error } = Logger.prototype
+  const observer = logObserver(Object.assign(logger, { [info]: error, [warn]: error }) as never)
   observer({ type: 'store.recovered' })
   observer({ type: 'store.failed', reason: 'timeout' })
   expect(logger.lines).toHaveLength(2)

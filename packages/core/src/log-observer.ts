@@ -7,14 +7,17 @@ import { builtinModule } from './runtime/builtin-module.ts'
 
 type Level = 'debug' | 'info' | 'warn' | 'error'
 
+const otherNames: Readonly<Partial<Record<Level, string>>> = { info: 'log', warn: 'warning' }
+
 type WithLevel<Name extends string> = Readonly<Record<Name, (line: string) => unknown>>
 
 /**
- * The methods that pino, winston, `console` and most loggers have. Loggers such as NestJS's call `info` by the name of
- * `log`. A method may be asynchronous; a line that it fails to write is lost.
+ * The methods that pino, winston, `console` and most loggers have. Some say `log` for `info`, as NestJS's, or `warning`
+ * for `warn`, as winston's with syslog levels. A method may be asynchronous; a line that it fails to write is lost.
  */
-export type Logger = WithLevel<'warn' | 'error'> &
-  (WithLevel<'info'> | WithLevel<'log'>) & { debug?(line: string): unknown }
+export type Logger = WithLevel<'error'> &
+  (WithLevel<'info'> | WithLevel<'log'>) &
+  (WithLevel<'warn'> | WithLevel<'warning'>) & { debug?(line: string): unknown }
 
 /** What a log shows. */
 export interface LogOptions {
@@ -40,9 +43,9 @@ export interface LogOptions {
  */
 export function logObserver(logger: Logger, options: LogOptions = {}): Observer {
   const { calls } = object<Required<LogOptions>>({ calls: optional(flag, false) })(options, 'options')
-  const methods = logger as Readonly<Partial<Record<Level | 'log', (line: string) => unknown>>> | undefined
-  const nameOf = (level: Level): Level | 'log' =>
-    level === 'info' && typeof methods?.info !== 'function' ? 'log' : level
+  const methods = logger as Readonly<Partial<Record<string, (line: string) => unknown>>> | undefined
+  const nameOf = (level: Level): string =>
+    typeof methods?.[level] === 'function' ? level : (otherNames[level] ?? level)
   allOf(['info', 'warn', 'error'] as const, (level) => {
     if (typeof methods?.[nameOf(level)] !== 'function')
       refuse(`logger.${level}`, shape(methods?.[level]), `a method, like \`console.${level}\``)
