@@ -52,6 +52,8 @@ export default defineConfig({
     search: {
       provider: 'local',
       options: {
+        // results with the text around what was found
+        detailedView: true,
         miniSearch: { searchOptions: { boostDocument: weightOf } },
         // of the API reference only one result for each entry point, with its names
         _render: (text, env, md) => {
