@@ -110,6 +110,15 @@ export function errorForCaller(shared: unknown): unknown {
   return isTokenlaneError(shared) ? withMore(shared, '') : shared
 }
 
+/** Waits for what fails for several callers at once: each gets an error of its own. */
+export async function withOwnError<T>(shared: T | Promise<T>): Promise<T> {
+  try {
+    return await shared
+  } catch (error) {
+    throw errorForCaller(error)
+  }
+}
+
 /** Returns the same error with more at the end of its reason. */
 export function withMore(error: TokenlaneError, more: string): TokenlaneError {
   const details = Object.assign({}, error, { failures: error.failures, cause: error.cause as Error })

@@ -198,7 +198,8 @@ export class Arrivals<Units = unknown> {
     const late = now - this.#nextLook
     if (late < shortTurn) return
     this.#nextLook = now
-    for (const request of this.#leaving) if (request.isOpen) this.#move(request, request.latest + late)
+    this.#leaving = this.#leaving.filter(({ isOpen }) => isOpen)
+    for (const request of this.#leaving) this.#move(request, request.latest + late)
   }
 
   #lookIn(ms: number, now: number): void {

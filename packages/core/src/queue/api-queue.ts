@@ -8,7 +8,14 @@ import type { ResponseHead } from '../limits/rate-limit-headers.ts'
 import type { Refusal } from '../limits/refusals.ts'
 import type { CheckedPolicy } from '../limits/rate-policy.ts'
 import type { Demand } from '../limits/demand.ts'
-import { checkPriority, type EnterOptions, type Lane, QueuedCalls, type RunningCall } from './queued-calls.ts'
+import {
+  checkPriority,
+  type EnterOptions,
+  type Lane,
+  QueuedCalls,
+  type RunningCall,
+  type Waiter,
+} from './queued-calls.ts'
 import { WaitingTime } from './waiting-time.ts'
 
 /** The token of an API, as its queued calls need it. */
@@ -30,7 +37,7 @@ export interface QueueOptions {
 
 export interface RefusedCall {
   /** Its first refusal since the API last accepted a call. */
-  refusal?: Refusal
+  refusal: Refusal | undefined
 }
 
 export interface QueueStatus extends LimitsStatus {
@@ -91,25 +98,25 @@ export class ApiQueue implements BudgetQueue {
   }
 
   /**
-   * Returns what a call holds while it is under way; synchronously if it need not wait. Throws `QUEUE_FULL`,
-   * `QUEUE_TIMEOUT`, the error of the failed renewal, or the signal's reason.
+   * Returns what a call makes of what it holds while it is under way; synchronously if it need not wait. Throws
+   * `QUEUE_FULL`, `QUEUE_TIMEOUT`, the error of the failed renewal, or the signal's reason.
    */
-  enter(entering: EnterOptions): RunningCall | Promise<RunningCall> {
+  enter<T>(entering: EnterOptions, waiter: Waiter<T>): T | Promise<T> {
     const { priority, sentBefore } = entering
     checkPriority(priority)
-    const demand = this.#budget.demandOf(this, entering.call)
+    const demand = this.#budget.demandOf(this, waiter.options)
     const mayGoNow = this.#calls.size === 0 && !this.#isServing
     const call = mayGoNow ? this.#next(demand, 1) : undefined
     if (call !== undefined && !has(call, 'cause')) {
       this.#reportSent(0)
-      return call
+      return waiter.admitted(call)
     }
     const refusal = sentBefore ? undefined : this.#refusalOf(priority, demand)
     if (refusal !== undefined) {
       this.#noWaiters(demand)
       throw refusal
     }
-    const waiting = this.#calls.add(entering, demand, this.policy)
+    const waiting = this.#calls.add(entering, waiter, demand, this.policy)
     if (this.emit.isObserved) this.emit({ type: 'call.queued', api: this.#api, ...this.#length() })
     this.serve()
     return waiting
@@ -272,8 +279,8 @@ export class ApiQueue implements BudgetQueue {
   }
 
   #send(lane: Lane, call: RunningCall): void {
-    const { send, queuedAt } = this.#calls.next(lane)
-    send(call)
+    const { waiter, send, queuedAt } = this.#calls.next(lane)
+    send(waiter.admitted(call))
     this.#reportSent(call.unit.sentAt - queuedAt)
   }
 

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { TokenlaneError } from '../errors.ts'
 import { type Lane, QueuedCalls } from './queued-calls.ts'
 
+const anyCall = { options: {}, admitted: (call: unknown) => call, refused: (reason: unknown) => reason }
 /** What every call takes. */
 const demand = { key: '', cost: 1, series: [''] }
 const laneOf = ({ lanes: [lane] }: QueuedCalls): Lane => lane as Lane
@@ -21,7 +22,7 @@ function queueOf(gaveUp: () => void = () => {}): {
     outcomes,
     add(name, { priority = 0, signal, sentBefore = false } = {}) {
       calls
-        .add({ priority, signal, sentBefore, isLimited: false, call: {} }, demand, {
+        .add({ priority, signal, sentBefore, isLimited: false }, anyCall, demand, {
           maxWait: undefined,
           aging: undefined,
         })
@@ -137,9 +138,7 @@ test('calls that wait with one signal share a listener, and an abort ends each w
 })
 
 test('a call that another one lets go when it gives up is sent, though its signal has aborted', async () => {
-  const { calls, add, outcomes } = queueOf(
-    () => calls.size > 0 && calls.next(laneOf(calls)).send({} as never),
-  )
+  const { calls, add, outcomes } = queueOf(() => calls.size > 0 && calls.next(laneOf(calls)).send({}))
   const { signal, abort } = aborting()
   for (const name of ['a', 'b']) add(name, { signal })
   abort('enough')

@@ -21,8 +21,16 @@ export interface EnterOptions {
   readonly sentBefore: boolean
   /** Whether it was refused for the API's limit: a manager that closes does not wait for it. */
   readonly isLimited: boolean
+}
+
+/** A call, as its queue knows it. */
+export interface Waiter<T> {
   /** What the limits look at. */
-  readonly call: AskingCall
+  readonly options: AskingCall
+  /** Returns what a call gets that is sent now. */
+  admitted(call: RunningCall): T
+  /** Returns what a call fails with that is not sent. */
+  refused(reason: unknown): unknown
 }
 
 /** How long calls wait, in milliseconds: at most, and for each priority that they gain. */
@@ -71,8 +79,9 @@ interface OwnLane extends Lane {
 }
 
 interface WaitingCall extends EnterOptions {
+  readonly waiter: Waiter<unknown>
   readonly queuedAt: number
-  readonly send: (call: RunningCall) => void
+  readonly send: (admitted: unknown) => void
   readonly refuse: (reason: unknown) => void
 }
 
@@ -86,6 +95,10 @@ interface QueuedCall extends WaitingCall {
 
 function waitedBy({ limit, queuedAt }: QueuedCall): number {
   return limit ? limit.maxWait - limit.countdown.left : performance.now() - queuedAt
+}
+
+function refuse(call: WaitingCall, reason: unknown): void {
+  call.refuse(call.waiter.refused(reason))
 }
 
 /** The queued calls of one API, in order, and what ends their wait early: an abort, or `maxWait`. */
@@ -154,14 +167,14 @@ export class QueuedCalls {
   }
 
   /** Adds a call that waits for `maxWait` milliseconds at most, and returns what ends its wait. */
-  add(options: EnterOptions, demand: Demand, times: QueueTimes): Promise<RunningCall> {
-    const { signal, priority, sentBefore, isLimited, call } = options
+  add<T>(options: EnterOptions, waiter: Waiter<T>, demand: Demand, times: QueueTimes): Promise<T> {
+    const { signal, priority, sentBefore, isLimited } = options
     const queuedAt = performance.now()
-    return new Promise((send, refuse) => {
+    return new Promise<unknown>((send, reject) => {
       const lane = this.#laneOf(demand)
-      const waiting = { signal, priority, sentBefore, isLimited, call, queuedAt, send, refuse }
+      const waiting = { signal, priority, sentBefore, isLimited, waiter, queuedAt, send, refuse: reject }
       this.#enqueue({ ...waiting, lane, rank: 0, limit: undefined }, times)
-    })
+    }) as Promise<T>
   }
 
   #laneOf(demand: Demand): OwnLane {
@@ -193,7 +206,7 @@ export class QueuedCalls {
   refuseAll(reason: unknown, { stay }: { readonly stay: boolean }): void {
     for (const call of this.#takeAll()) {
       if (stay && call.sentBefore && !call.isLimited) this.#enqueue(call, noTimes)
-      else call.refuse(reason)
+      else refuse(call, reason)
     }
   }
 
@@ -201,10 +214,10 @@ export class QueuedCalls {
   requeue(demandOf: (call: AskingCall) => Demand, times: QueueTimes): void {
     for (const queued of this.#takeAll().toSorted((a, b) => a.queuedAt - b.queuedAt))
       try {
-        queued.lane = this.#laneOf(demandOf(queued.call))
+        queued.lane = this.#laneOf(demandOf(queued.waiter.options))
         this.#enqueue(queued, times)
       } catch (error) {
-        queued.refuse(error)
+        refuse(queued, error)
       }
   }
 
@@ -243,7 +256,7 @@ export class QueuedCalls {
   #giveUp(call: QueuedCall, reason: unknown): void {
     call.lane.calls.remove(call as never)
     this.#forget(call)
-    call.refuse(reason)
+    refuse(call, reason)
     this.#gaveUp(call.lane.demand)
   }
 

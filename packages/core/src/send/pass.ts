@@ -1,7 +1,8 @@
-import { closedError, errorForCaller, isClosed } from '../errors.ts'
+import { closedError, isClosed, withOwnError } from '../errors.ts'
 import type { ResendReason } from '../events.ts'
 import type { ApiQueue, RefusedCall } from '../queue/api-queue.ts'
-import type { RunningCall } from '../queue/queued-calls.ts'
+import type { RunningCall, Waiter } from '../queue/queued-calls.ts'
+import type { Refusal } from '../limits/refusals.ts'
 import { AccessToken } from '../access-token.ts'
 import type { AdmitOptions, Pass, Report, Verdict } from './api.ts'
 import { CallRecord, tracing } from './call-record.ts'
@@ -22,95 +23,108 @@ export interface CallContext extends Refusing {
   readonly callsUnderWay: CallsUnderWay
 }
 
+/** What a call holds: slot, token and permit where the API has a rate policy; else the token alone. */
+type EnteredCall = RunningCall | AccessToken
+
 /** One call, through all of its attempts. */
-export interface Call extends RefusedCall {
+class Call implements Waiter<Pass>, RefusedCall {
+  readonly #api: CallContext
   readonly options: AdmitOptions
-  readonly resends: ResendReason[]
+  readonly resends: ResendReason[] = []
   /** Whether it was sent again after a 401, also before a redirect. */
   isRetried: boolean
   /** `undefined` if calls are not observed. */
   readonly record: CallRecord | undefined
+  refusal: Refusal | undefined = undefined
+  /** Ends the measurement of its wait. */
+  #measured: (() => void) | undefined = undefined
+
+  constructor(api: CallContext, options: AdmitOptions, isRetried: boolean) {
+    this.#api = api
+    this.options = options
+    this.isRetried = isRetried
+    const isObserved = api.emit.isObserved || tracing.isObserved
+    this.record = isObserved ? new CallRecord(api, options, this.resends) : undefined
+  }
+
+  /**
+   * Returns the pass of one attempt: synchronously if nothing has to be awaited. Every failure is a rejection.
+   *
+   * @param sentBefore whether the call has been sent before: then it goes before queued calls, and is not refused for a full
+   * queue or a closing manager.
+   */
+  admit(sentBefore = false): Pass | Promise<Pass> {
+    // counted first: an observer of what follows may close the manager
+    this.#api.callsUnderWay.count += 1
+    try {
+      return this.#enter(sentBefore)
+    } catch (error) {
+      return Promise.reject(this.refused(error))
+    }
+  }
+
+  admitted(entered: EnteredCall): Pass {
+    this.#measured?.()
+    return new AttemptPass(this.#api, this, entered)
+  }
+
+  refused(error: unknown): unknown {
+    this.#measured?.()
+    this.#api.callsUnderWay.left()
+    // the manager closed while it waited after a refusal for its limit: the caller gets that response
+    const isEndOfLimited = this.resends.at(-1) === 'limited' && isClosed(error)
+    this.record?.finish(isEndOfLimited ? undefined : error)
+    return error
+  }
+
+  #enter(sentBefore: boolean): Pass | Promise<Pass> {
+    const { baseUrl, callsUnderWay, queue, rejections } = this.#api
+    const { priority = 0, tokenWait } = this.options
+    const signal = this.options.signal ?? undefined
+    this.#measured = undefined
+    signal?.throwIfAborted()
+    const isLimited = this.resends.at(-1) === 'limited'
+    // the manager may have closed before a client asked for its next attempt
+    if (callsUnderWay.closed && (!sentBefore || isLimited)) throw closedError(baseUrl, baseUrl)
+    const live = queue === undefined ? rejections.live() : undefined
+    if (live !== undefined) return this.admitted(live)
+    this.#measured = this.record?.measure(queue)
+    const goIn = (until: AbortSignal | undefined): Pass | Promise<Pass> =>
+      queue?.enter({ signal: until, priority, sentBefore, isLimited }, this) ?? this.#wait(until, sentBefore)
+    return tokenWait === undefined || !mustWait(this.#api)
+      ? goIn(signal)
+      : withinTokenWait(tokenWait, { api: this.#api, signal, start: () => tokenTime(queue) }, goIn)
+  }
+
+  /** Waits for a token, without a queue. */
+  async #wait(until: AbortSignal | undefined, sentBefore: boolean): Promise<Pass> {
+    const { baseUrl, callsUnderWay, rejections } = this.#api
+    const waited = rejections.wait(until)
+    const closed = (): Error => closedError(baseUrl, baseUrl)
+    let token: AccessToken
+    try {
+      token = await (sentBefore ? waited : callsUnderWay.untilClosed(waited, closed))
+    } catch (error) {
+      throw this.refused(error)
+    }
+    return this.admitted(token)
+  }
 }
 
+/** Begins a call, and runs the synchronous part of its work. @param before the call that this one is a redirect of. */
 export function beginCall<T>(
   api: CallContext,
   options: AdmitOptions,
-  work: (call: Call) => T,
-  isRetried = false,
+  work: (admitted: Pass | Promise<Pass>) => T,
+  before?: Call,
 ): T {
-  const resends: ResendReason[] = []
-  const isObserved = api.emit.isObserved || tracing.isObserved
-  const record = isObserved ? new CallRecord(api, options, resends) : undefined
-  const call: Call = { options, resends, record, isRetried }
-  return record === undefined ? work(call) : tracing.begin(record, () => work(call))
+  const call = new Call(api, options, before?.isRetried === true)
+  const begin = (): T => work(call.admit(before !== undefined))
+  return call.record === undefined ? begin() : tracing.begin(call.record, begin)
 }
-
-/**
- * Returns the pass of one attempt: synchronously if nothing has to be awaited. Every failure is a rejection.
- *
- * @param sentBefore whether the call has been sent before: then it goes before queued calls, and is not refused for a full
- * queue or a closing manager.
- */
-export function admitCall(api: CallContext, call: Call, sentBefore = false): Pass | Promise<Pass> {
-  // counted first: an observer of what follows may close the manager
-  api.callsUnderWay.count += 1
-  try {
-    const entered = enter(api, call, sentBefore)
-    if (!(entered instanceof Promise)) return new AttemptPass(api, call, entered)
-    return entered.then(
-      (running) => new AttemptPass(api, call, running),
-      (shared) => refuse(api, call, errorForCaller(shared)),
-    )
-  } catch (error) {
-    return refuse(api, call, error)
-  }
-}
-
-function refuse(api: CallContext, call: Call, error: unknown): Promise<never> {
-  api.callsUnderWay.left()
-  call.record?.finish(isEndOfLimited(call, error) ? undefined : error)
-  return Promise.reject(error)
-}
-
-/** Whether the manager closed while the call waited after a refusal for its limit: then the caller gets that response. */
-function isEndOfLimited({ resends }: Call, error: unknown): boolean {
-  return resends.at(-1) === 'limited' && isClosed(error)
-}
-
-/** What a call holds: slot, token and permit where the API has a rate policy; else the token alone. */
-type EnteredCall = RunningCall | AccessToken
 
 export function mustWait({ queue, rejections }: CallContext): boolean {
   return rejections.live() === undefined || queue?.mustWait === true
-}
-
-function enter(
-  api: CallContext,
-  { options, record, resends }: Call,
-  sentBefore: boolean,
-): EnteredCall | Promise<EnteredCall> {
-  const { baseUrl, callsUnderWay, queue, rejections } = api
-  const { priority = 0 } = options
-  const signal = options.signal ?? undefined
-  signal?.throwIfAborted()
-  const isLimited = resends.at(-1) === 'limited'
-  // the manager may have closed before a client asked for its next attempt
-  if (callsUnderWay.closed && (!sentBefore || isLimited)) throw closedError(baseUrl, baseUrl)
-  const live = queue === undefined ? rejections.live() : undefined
-  if (live !== undefined) return live
-  const measured = record?.measure(queue)
-  const wait = (until: AbortSignal | undefined): Promise<AccessToken> => {
-    const waited = rejections.wait(until)
-    return sentBefore ? waited : callsUnderWay.untilClosed(waited, () => closedError(baseUrl, baseUrl))
-  }
-  const goIn = (until: AbortSignal | undefined): EnteredCall | Promise<EnteredCall> =>
-    queue?.enter({ signal: until, priority, sentBefore, isLimited, call: options }) ?? wait(until)
-  const { tokenWait } = options
-  const entered =
-    tokenWait === undefined || !mustWait(api)
-      ? goIn(signal)
-      : withinTokenWait(tokenWait, { api, signal, start: () => tokenTime(queue) }, goIn)
-  return measured && entered instanceof Promise ? entered.finally(measured) : entered
 }
 
 /** Returns a function that measures how long a call has waited for a token since now, in milliseconds. */
@@ -180,16 +194,15 @@ class AttemptPass implements Pass {
   async next(): Promise<Pass> {
     if (this.#wait > 0) await this.#waitForRenewal()
     // queued before the slot is given back, or another call would take it
-    const entering = admitCall(this.#api, this.#call, true)
+    const entering = this.#call.admit(true)
     this.#leave()
-    return entering
+    return withOwnError(entering)
   }
 
   async follow(call: AdmitOptions = {}): Promise<Pass> {
-    const admit = (hop: Call): Pass | Promise<Pass> => admitCall(this.#api, hop, true)
-    const entering = beginCall(this.#api, call, admit, this.#call.isRetried)
+    const entering = beginCall(this.#api, call, (pass) => pass, this.#call)
     this.release()
-    return entering
+    return withOwnError(entering)
   }
 
   release(failure?: unknown): void {

@@ -1,12 +1,12 @@
 import type { AdmitOptions, Api, ApiStatus, Attempt, Pass, SendOptions } from './api.ts'
-import { closedError } from '../errors.ts'
+import { closedError, withOwnError } from '../errors.ts'
 import { defined } from '../events.ts'
 import { refuse } from '../options/check.ts'
 import { ApiQueue } from '../queue/api-queue.ts'
 import type { CheckedPolicy } from '../limits/rate-policy.ts'
 import type { BudgetFactory } from '../limits/shared-budgets.ts'
 import { ownOptions } from './own-options.ts'
-import { admitCall, beginCall, type CallContext, mustWait } from './pass.ts'
+import { beginCall, type CallContext, mustWait } from './pass.ts'
 import { sendWith } from './send-rule.ts'
 
 export interface ProtectedApiOptions extends Omit<CallContext, 'queue'> {
@@ -42,12 +42,14 @@ export class ProtectedApi implements Api {
     const options = ownOptions(given)
     const { pass, signal } = options
     if (pass !== undefined) return sendWith(pass, attempt, signal)
-    return beginCall(api, options, (call) => sendWith(admitCall(api, call), attempt, signal))
+    return beginCall(api, options, (admitted) => sendWith(admitted, attempt, signal))
   }
 
   admit(options: AdmitOptions = {}): Pass | Promise<Pass> {
     const api = this.#context
-    return beginCall(api, ownOptions(options), (call) => admitCall(api, call))
+    return beginCall(api, ownOptions(options), (pass) =>
+      pass instanceof Promise ? withOwnError(pass) : pass,
+    )
   }
 
   mustWait(): boolean {

@@ -1,4 +1,4 @@
-import { isClosed } from '../errors.ts'
+import { errorForCaller, isClosed } from '../errors.ts'
 import type { Attempt, Exchange, Pass } from './api.ts'
 
 /**
@@ -12,8 +12,13 @@ export async function sendWith<T>(
   attempt: Attempt<T>,
   signal: AbortSignal | null | undefined,
 ): Promise<T> {
-  // a call with nothing to wait for is sent in the turn that it is made in
-  let pass = first instanceof Promise ? await first : first
+  let pass: Pass
+  try {
+    // a call with nothing to wait for is sent in the turn that it is made in
+    pass = first instanceof Promise ? await first : first
+  } catch (shared) {
+    throw errorForCaller(shared)
+  }
   try {
     for (;;) {
       const sent = pass
