@@ -1,16 +1,19 @@
 import { join } from 'node:path'
 import type { Manifest } from './packages.ts'
 
-/** What an application installs for itself: one client, and the command. */
-const wanted = ['@tokenlane/axios', 'tokenlane']
-const client = 'axios'
+/** The clients that have an adapter; `fetch` is installed with Node. */
+export const clients = ['axios', 'got', 'ky', 'fetch', 'undici'] as const
 
 /**
- * Returns the one command that installs packed packages into an application: npm looks for each package that a tarball
- * depends on in its registry, unless the same command names its tarball.
+ * Returns the one command that installs packed packages into an application, the adapter of one client and the command: npm
+ * looks for each package that a tarball depends on in its registry, unless the same command names its tarball.
  */
-export function installLine(manifests: readonly Manifest[], folder: string): string {
-  const names = new Set(wanted)
+export function installLine(
+  manifests: readonly Manifest[],
+  folder: string,
+  client: (typeof clients)[number],
+): string {
+  const names = new Set([`@tokenlane/${client}`, 'tokenlane'])
   // what is added is looked at, too
   for (const name of names) {
     const { dependencies = {} } = manifests.find((each) => each.name === name) ?? {}
@@ -20,5 +23,5 @@ export function installLine(manifests: readonly Manifest[], folder: string): str
   const tarballs = manifests
     .filter(({ name }) => names.has(name))
     .map(({ name, version }) => join(folder, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`))
-  return ['npm install', ...tarballs, client].join(' ')
+  return ['npm install', ...tarballs, ...(client === 'fetch' ? [] : [client])].join(' ')
 }
