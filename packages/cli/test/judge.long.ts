@@ -51,6 +51,14 @@ test.concurrent('Tokenlane breaks no rule in any scene', async () => {
   expect(namesOf(exam.scenes)).toEqual(namesOf(scenes))
 })
 
+test.concurrent('a proxy of the network, which cannot reach this machine, is not in the way of a program', async () => {
+  const proxy = 'http://127.0.0.1:9'
+  const env = { HTTPS_PROXY: proxy, https_proxy: proxy, NODE_USE_ENV_PROXY: '1' }
+  const args = ['judge', '--scene', 'cold-start', '--json', '--', 'node', 'client.ts']
+  const { stdout } = await tokenlane(args, env, samples)
+  expect(JSON.parse(stdout)).toMatchObject({ ok: true, grade: 'A' })
+})
+
 test.concurrent('the set-up of the README, which reads no file, gets its grade by what it can do', async () => {
   const { status, stdout } = await judge([], ['node', 'as-in-readme.ts'])
   expect(stdout.replaceAll(/\s+/g, ' ')).toContain(

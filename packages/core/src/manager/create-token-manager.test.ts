@@ -324,6 +324,14 @@ test.each(['http://localhost:8080', 'http://127.0.0.1', 'http://[::1]:80', 'http
   },
 )
 
+test('says what docker compose needs instead of http: to the name of a service', () => {
+  const message = refused(
+    withIssuer({ ...general, authUrl: 'http://keycloak:8080', allowInsecureLoopback: true }),
+  )
+  expect(message).toContain('http://keycloak:8080')
+  expect(message).toContain('a host name that ends in .localhost (in docker compose a network alias)')
+})
+
 test('refuses to start in a browser page', () => {
   vi.stubGlobal('window', {})
   vi.stubGlobal('document', {})
