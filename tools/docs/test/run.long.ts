@@ -71,17 +71,6 @@ function run(file: string): Promise<{ status: unknown; output: string }> {
   return promise
 }
 
-test('the urgent call of the README is sent while calls of its batch wait', async () => {
-  const { file, blocks } = pages[0] as (typeof pages)[number]
-  const before = sandbox.control.journal({ limit: 1 })[0]?.id ?? 0
-  const number = blocks.findIndex((code) => code.includes('priority')) + 1
-  expect(await run(`${file}-${number}.ts`)).toMatchObject({ status: 0 })
-  const calls = sandbox.control.journal({ after: before, target: 'weblink-api' }).map(({ path }) => path)
-  expect(calls).toHaveLength(21)
-  expect(calls).toContain('/api/records/INV-0000007')
-  expect(calls.indexOf('/api/records/INV-0000007')).toBeLessThan(15)
-})
-
 test.concurrent.each(pages)('the $blocks.length blocks of $page run', async ({ file }) => {
   const { general, weblink } = sandbox.credentials
   const { status, output } = await run(`${file}.ts`)
