@@ -37,7 +37,8 @@ const describing = [/description/i, /detail/i, /title/i, /message|summary|faults
 /** How deep in a response they are looked for. */
 const deepest = 4
 
-function textsIn(value: unknown, depth = 1): readonly (readonly [name: string, text: string])[] {
+/** Returns the texts in an object, by the names that they have there. */
+export function textsIn(value: unknown, depth = 1): readonly (readonly [name: string, text: string])[] {
   if (depth > deepest || typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([name, inner]) =>
     isText(inner) ? [[name, inner] as const] : textsIn(inner, depth + 1),

@@ -5,7 +5,7 @@ import type { TokenlaneError } from '../errors.ts'
 import { isText, printable } from '../foreign-text.ts'
 import { failure } from './issuer-failure.ts'
 import { mistakeOf } from './issuer-url.ts'
-import { descriptionIn, errorCode, knownErrors, proofsIn } from './issuer-words.ts'
+import { descriptionIn, errorCode, knownErrors, proofsIn, textsIn } from './issuer-words.ts'
 import type { ClientProof, IssuedToken, IssuerRequest, IssuerResponse, TokenEndpoint } from './protocol.ts'
 import { lifetimeIn } from './token-lifetime.ts'
 
@@ -79,7 +79,7 @@ function isRefusal(response: IssuerResponse, oauthError: string | undefined): bo
   if (status < 400 || status >= 500 || passingStatuses.has(status) || isBusy(response)) return false
   // many servers say in `error` that nothing is at a path
   if (misplacedStatuses.has(status)) return knownErrors.has(oauthError)
-  if (oauthError !== undefined) return !passingErrors.test(oauthError)
+  if (oauthError !== undefined) return status === 401 || !passingErrors.test(oauthError)
   if (status === 401 && isBearer) return false
   // a page for people comes from a proxy or a firewall, whatever it is labelled as
   return retryAfter() === undefined && !isHtml(response) && !/^\s*<(?!\?xml)/.test(response.body)
@@ -150,7 +150,7 @@ function wrongResponse(response: IssuerResponse, asked: TokenRequest): Wrong {
   const page = pageIn(response, request.url, check)
   if (page !== undefined) return [page]
   if (status >= 400) return [`responded with status ${status}${quoted}`]
-  const isToken = members['access_token'] !== undefined || members['token_type'] !== undefined
+  const isToken = hasToken(members) || members['token_type'] !== undefined
   const fault = isSuccess(response) && isToken ? wrongToken(response, asked) : undefined
   return fault ?? [`sent no token (status ${status}, ${contentOf(response)})`]
 }
@@ -166,12 +166,19 @@ export function pageIn(response: IssuerResponse, url: URL, check: string): strin
   return what && `${what} (status ${status}): is a proxy or firewall answering${certificate}? ${check}`
 }
 
+/** Whether there is a token of whatever name, at any place: the next response will have it there, too. */
+function hasToken(members: IssuerResponse['members']): boolean {
+  return textsIn(members).some(([name]) => /token$/i.test(name))
+}
+
 /** Returns which member of a token response is missing or wrong, `undefined` if it is in order. */
 function wrongToken(response: IssuerResponse, { endpoint, held }: TokenRequest): Wrong | undefined {
   const { access_token: token, token_type: type } = response.members
   const { tokenTypes } = endpoint
   const name = typeof type === 'string' ? type : ''
   const isOther = otherTypes.has(name.toLowerCase())
+  if (!isText(token) && hasToken(response.members))
+    return wrong('access_token', 'in another place, or has another name')
   if (!isText(token)) return ['sent a token response whose `access_token` is missing']
   if (tokenTypes === undefined && isOther)
     return wrong('token_type', `${name}, which a Bearer header cannot carry`)

@@ -182,6 +182,10 @@ test.each<[string, object]>([
   ['N_A (RFC 8693)', { access_token: 'a', token_type: 'N_A', expires_in: 60 }],
   ['no lifetime', { access_token: 'a', token_type: 'Bearer', expires_in: 0 }],
   ['a lifetime of words', { access_token: 'a', token_type: 'Bearer', expires_in: 'never' }],
+  ['a token in another place (httpx_auth#119)', { tokenData: { access_token: 'a', expires_in: 60 } }],
+  ['a token by another name (Marketing Cloud)', { accessToken: 'a', expiresIn: 60 }],
+  ['a token of another kind (Google)', { id_token: 'a.b.c', token_type: 'Bearer' }],
+  ['a token in an array', [{ access_token: 'a', expires_in: 60 }]],
   ['a token of two lines', { access_token: 'a\nb', token_type: 'Bearer', expires_in: 60 }],
 ])('what is refused for good is asked for once, and calls fail at once: %s', async (_what, body) => {
   answer = json(body)
@@ -232,6 +236,14 @@ test.each(['unknown_error', 'internal_failure', 'service_unavailable', 'Internal
     expect((await ask()).outcome).toMatchObject({ value: 'a' })
   },
 )
+
+test('a 401 is a refusal, whatever its error is called (ServiceNow)', async () => {
+  answer = json({ error: 'server_error', error_description: 'access_denied' }, 401)
+  const { outcome } = await ask()
+  expect(outcome).toMatchObject({ code: 'TOKEN_REQUEST_REFUSED', oauthError: 'server_error', definite: true })
+  expect((outcome as { message: string }).message).toContain('check the client id and secret')
+  expect(forms).toHaveLength(1)
+})
 
 test('an error with status 200 is a refusal (Zoho)', async () => {
   answer = json({ error: 'invalid_client' })
