@@ -34,8 +34,16 @@ test.concurrent('keys that are lost, one at a time or all, cost no unit too many
   await using fleet = startFleet({ size: 12, client: () => redis.client }, prefix)
   const key = (part: string): string => `${prefix}:limiter:{https://api.example.com/}:${part}`
   await pass(1_000)
-  for (const part of ['state', 'units:', 'waiting:', 'deadlines:', '*']) {
-    const keys = part.includes('*') ? await redis.client.keys(key(part)) : [key(part)]
+  for (const parts of [
+    ['state'],
+    ['units:'],
+    ['slots:'],
+    ['units:', 'slots:'],
+    ['waiting:'],
+    ['deadlines:'],
+    ['*'],
+  ]) {
+    const keys = parts.includes('*') ? await redis.client.keys(key('*')) : parts.map(key)
     await redis.client.del(keys)
     await pass(1_200)
   }

@@ -475,7 +475,9 @@ test.concurrent(
     const said = performance.now()
     expect(first.tokens.status().apis[0]).toHaveProperty('pausedUntil')
     const state = `${fleet.prefix}:limiter:{${baseUrl}}:state`
-    await vi.waitFor(async () => expect(await redis.client.get(state)).toContain('pause'), { timeout })
+    await vi.waitFor(async () => expect(await redis.client.hGet(state, 'state')).toContain('pause'), {
+      timeout,
+    })
     await second.call()
     expect(performance.now() - said).toBeGreaterThan(1_800)
   },

@@ -237,7 +237,8 @@ test('a limit for each of many customers leaves no more in the state of the API 
       .route(url)
       ?.send(async () => ({ status: 200, result: undefined, discard() {} }), { method: 'GET', url })
   }
-  const sizeOfState = (): Promise<number> => redis.client.strLen(`customers:limiter:{${one}}:state`)
+  const sizeOfState = async (): Promise<number> =>
+    (await redis.client.hGet(`customers:limiter:{${one}}:state`, 'state'))?.length ?? 0
   await call(0)
   const size = await sizeOfState()
   await Promise.all(Array.from({ length: 200 }, (_, base) => call(base)))

@@ -29,16 +29,16 @@ const stateOf = (prefix: string): string => `${prefix}:limiter:{${baseUrl}}:stat
 /** Changes the state, in Lua. */
 const changeByHand = (prefix: string, change: string): Promise<unknown> =>
   redis.client.eval(
-    `local state = cmsgpack.unpack(redis.call('GET', KEYS[1]))
+    `local state = cmsgpack.unpack(redis.call('HGET', KEYS[1], 'state'))
     ${change}
-    redis.call('SET', KEYS[1], cmsgpack.pack(state), 'KEEPTTL')`,
+    redis.call('HSET', KEYS[1], 'state', cmsgpack.pack(state))`,
     { keys: [stateOf(prefix), stateOf(prefix).replace(/state$/, 'slots:')] },
   )
 
 /** The numbers of the state, as they are after a call. */
 async function numbersOf(prefix: string): Promise<string[]> {
   const state = await redis.client.eval(
-    `local state, names = cmsgpack.unpack(redis.call('GET', KEYS[1])), {}
+    `local state, names = cmsgpack.unpack(redis.call('HGET', KEYS[1], 'state')), {}
     for name, value in pairs(state) do if type(value) == 'number' then names[#names + 1] = name end end
     return names`,
     { keys: [stateOf(prefix)] },
@@ -55,6 +55,7 @@ test('no number in the state of an API stops its calls for good', { timeout }, a
   )
   await first.close()
   const changes = names.map((name) => `state.${name} = ${farAway}`)
+  changes.push(`redis.call('HSET', KEYS[1], 'of ', ${farAway})`)
   changes.push(`redis.call('HSET', KEYS[2], 'due', ${farAway})`, `redis.call('HSET', KEYS[2], ${farAway}, 4)`)
   const stuck = await Promise.all(
     changes.map(async (change, index) => {

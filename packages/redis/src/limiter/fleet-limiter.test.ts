@@ -8,12 +8,12 @@ afterEach(() => vi.useRealTimers())
 
 const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms)
 
-const response = ({ wants }: Request): Response => ({
+const response = ({ wants }: Request, grants: readonly number[] = []): Response => ({
   epoch: 1,
   turn: 1,
   member: 1,
   clock: 0,
-  wants: wants.map(() => ({ grants: [], wait: 100, soonest: 100, used: [0] })),
+  wants: wants.map(() => ({ grants, wait: 100, soonest: 100, used: [0] })),
   words: [],
   counts: [0, 0],
   trips: [
@@ -26,7 +26,7 @@ const response = ({ wants }: Request): Response => ({
 
 /** A limiter whose requests wait until the test lets Redis respond to the last one. */
 function limiterWithSlowRedis() {
-  const sent: { request: Request; respond: () => void }[] = []
+  const sent: { request: Request; respond: (grants?: readonly number[]) => void }[] = []
   const reported: string[] = []
   const limiter = new FleetLimiter(
     {
@@ -39,7 +39,9 @@ function limiterWithSlowRedis() {
     },
     {
       exchange: (request) =>
-        new Promise((resolve) => sent.push({ request, respond: () => resolve(response(request)) })),
+        new Promise((resolve) =>
+          sent.push({ request, respond: (grants) => resolve(response(request, grants)) }),
+        ),
       name: 'process',
       fallbackShare: 1 / 8,
       timeout: 500,
@@ -58,7 +60,7 @@ function limiterWithSlowRedis() {
     unansweredGrace: undefined,
   } as const
   limiter.take(claim, 1)
-  return { sent, reported }
+  return { limiter, claim, sent, reported }
 }
 
 test('a failure is reported once, though a late response comes in between', async () => {
@@ -77,4 +79,25 @@ test('a failure is reported once, though a late response comes in between', asyn
   sent.at(-1)?.respond()
   await pass(0)
   expect(reported).toEqual(['failed', 'recovered'])
+})
+
+test.each(['before', 'after'])(
+  'a unit is kept for the same limits in another array, given %s the response',
+  async (when) => {
+    const { limiter, claim, sent } = limiterWithSlowRedis()
+    const again = { ...claim, limits: claim.limits.map((limit) => ({ ...limit })) }
+    await pass(0)
+    if (when === 'before') limiter.take(again, 1)
+    sent[0]?.respond([0])
+    await pass(1)
+    expect(limiter.take(again, 1)).toBeTypeOf('object')
+  },
+)
+
+test('a unit is given back when other limits hold', async () => {
+  const { limiter, claim, sent } = limiterWithSlowRedis()
+  await pass(0)
+  sent[0]?.respond([0])
+  await pass(1)
+  expect(limiter.take({ ...claim, limits: [{ series: '', quota: 5, window: 1_000 }] }, 1)).toBe(Infinity)
 })

@@ -45,7 +45,7 @@ export interface FleetLimiterOptions {
 }
 
 interface Want {
-  readonly counted: CountedClaim
+  counted: CountedClaim
   wanted: number
   askAt: number
   isQueued: boolean
@@ -192,6 +192,9 @@ export class FleetLimiter implements RateLimiter {
     const known = this.#wants.get(claim.key)
     if (known !== undefined && known.counted.claim.limits === claim.limits) return known
     const counted = new CountedClaim(claim)
+    // units that were granted are for these limits too
+    if (known !== undefined && JSON.stringify(known.counted.claim) === JSON.stringify(claim))
+      return Object.assign(known, { counted })
     this.#units.arrivals.setPolicy(claim.accounting, claim.unansweredGrace, counted.longestSpan || Infinity)
     this.#units.drop(claim.key)
     this.#keeping = counted.kept(this.#keeping)

@@ -2,11 +2,12 @@
 -- A unit is a member of the sorted set of its series. Its score is the latest time at which its request can have arrived:
 -- it counts in a limit for one span after that. A process lowers the score when it knows better. Units of long limits are
 -- counted together, by slots of time. Member 0 of a set counts nowhere: it and the field `due` show that no key was lost.
--- KEYS: the state; then for each series its units, its slots, the waiting processes, and until when each must be back.
+-- KEYS: the state, and until when the keys of each series live; then for each series its units, its slots, the waiting
+-- processes, and until when each must be back.
 local call, ask = redis.call, cjson.decode(ARGV[1])
 local time = call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
-local readable, is = pcall(cmsgpack.unpack, call('GET', KEYS[1]) or '')
+local readable, is = pcall(cmsgpack.unpack, call('HGET', KEYS[1], 'state') or '')
 if not readable or type(is) ~= 'table' then is = {} end
 local function key(series, part) return KEYS[4 * series - 3 + part] end
 -- a server that may have forgotten units grants none until all of them are out of the window
@@ -51,10 +52,12 @@ for _, unit in ipairs(ask.units) do
   if age then call('ZADD', key(series, 1), 'LT', now - age, id) else call('ZREM', key(series, 1), id) end
 end
 local slots = {}
-for series in ipairs(ask.series) do
+for series, name in ipairs(ask.series) do
   local units, kept, list = key(series, 1), key(series, 2), {}
-  local isLost = (call('ZADD', units, 'NX', 0, '0') == 1) ~= (call('HSETNX', kept, 'due', 0) == 1)
-  if isLost then is.hold = math.max(is.hold, now + ask.lifetime) end
+  local isNew = call('ZADD', units, 'NX', 0, '0') + call('HSETNX', kept, 'due', 0) > 0
+  local isExpected = (tonumber(call('HGET', KEYS[1], 'of ' .. name) or 0) or 0) > now
+  if isNew and isExpected then is.hold = math.max(is.hold, now + ask.lifetime) end
+  call('HSET', KEYS[1], 'of ' .. name, now + ask.keep)
   call('ZREMRANGEBYSCORE', units, '(0', now - ask.longest)
   call('ZREMRANGEBYSCORE', units, now + 3600000, '+inf')
   local isLong = ask.width > 0 and call('ZCARD', units) > 1000
@@ -122,7 +125,7 @@ for index, want in ipairs(ask.wants) do
     for part = 3, 4 do call('ZREM', key(want.queue, part), ask.me) end
   else
     local turn = now + 2.5 * want.distance * math.max(1, math.sqrt(all / want.share))
-    if #grants > 0 and call('ZADD', waiting, turn, ask.me) then before = all - 1 end
+    if #grants > 0 and call('ZADD', waiting, turn, ask.me) then before = call('ZRANK', waiting, ask.me) end
     wait = math.max(freeAt(want, (before + 1) * cost, want.early), due + before * want.interval) - now
     wait = math.max(wait - want.lead, want.shortest)
     call('ZADD', deadlines, now + wait + want.late, ask.me)
@@ -135,7 +138,11 @@ for index, want in ipairs(ask.wants) do
   replies[index] = { grants = grants, wait = wait, used = used, soonest = freeAt(want, cost, want.early) - now }
 end
 for index = 2, #KEYS do call('PEXPIRE', KEYS[index], ask.keep) end
-call('SET', KEYS[1], cmsgpack.pack(is), 'PX', 604800000)
+for _, name in ipairs(call('HRANDFIELD', KEYS[1], 2)) do
+  if name ~= 'state' and (tonumber(call('HGET', KEYS[1], name)) or 0) <= now then call('HDEL', KEYS[1], name) end
+end
+call('HSET', KEYS[1], 'state', cmsgpack.pack(is))
+call('PEXPIRE', KEYS[1], 604800000)
 return cjson.encode({
   epoch = is.born, turn = is.turn, member = member, clock = now, wants = replies, words = heard, trips = { recent, earlier },
   counts = { is.accepted, is.refused }, sharesFrom = is.granted + ask.lifetime - now, sharesUntil = is.shares - now,
