@@ -1,3 +1,4 @@
+import { Redis } from 'ioredis'
 import { ErrorReply, createClient } from 'redis'
 import { expect, test } from 'vitest'
 
@@ -9,9 +10,23 @@ test('a client that is not connected is told apart from other failures', async (
 })
 
 test.each([
+  [false, 'CLIENT_OFFLINE_ERROR'],
+  [true, 'CLIENT_CLOSED_ERROR'],
+])(
+  'so it is with ioredis, whose errors have neither code nor class; offline queue: %s',
+  async (enableOfflineQueue, reason) => {
+    const client = new Redis({ lazyConnect: true, enableOfflineQueue, port: 1, retryStrategy: () => null })
+    client.on('error', () => {})
+    expect(await client.get('any').catch(reasonOf)).toBe(reason)
+    client.disconnect()
+  },
+)
+
+test.each([
   [new ErrorReply('OOM command not allowed'), 'OOM'],
   [Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
-  [new Error('Connection is closed.'), 'Error'],
+  [new Error('Command timed out'), 'COMMAND_TIMEOUT_ERROR'],
+  [new Error('anything'), 'Error'],
 ])('the reason of %s is %s', (error, reason) => {
   expect(reasonOf(error)).toBe(reason)
 })

@@ -93,7 +93,7 @@ const fixes: Readonly<Record<string, string>> = {
   CLIENT_CLOSED_ERROR:
     'Call `connect()` on the Redis client before passing it to Tokenlane, and do not close it while calls are made.',
   CLIENT_OFFLINE_ERROR:
-    'The Redis client was not connected yet: wait for `connect()` before the first call, or leave out `disableOfflineQueue`.',
+    'The Redis client was not connected yet: wait for `connect()` before the first call, or leave out `disableOfflineQueue` or `enableOfflineQueue: false`.',
   closed:
     'Redis closes the connection: its URL must begin with `rediss://` if it uses TLS, and with `redis://` if not.',
 }

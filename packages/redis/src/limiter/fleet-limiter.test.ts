@@ -85,7 +85,7 @@ test.each(['before', 'after'])(
   'a unit is kept for the same limits in another array, given %s the response',
   async (when) => {
     const { limiter, claim, sent } = limiterWithSlowRedis()
-    const again = { ...claim, limits: claim.limits.map((limit) => ({ ...limit })) }
+    const again = structuredClone(claim)
     await pass(0)
     if (when === 'before') limiter.take(again, 1)
     sent[0]?.respond([0])
