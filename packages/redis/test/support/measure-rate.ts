@@ -2,6 +2,7 @@ import { startRedis } from '@tokenlane/testing/redis-server'
 import { createClient } from 'redis'
 import { redisLimiter } from '../../src/index.ts'
 import { connectClient } from '../clients.ts'
+import { startBadNetwork } from './bad-network.ts'
 import { pass, RateFleet } from './rate-fleet.ts'
 
 /** Which fleet is measured, and for how long. */
@@ -14,11 +15,17 @@ export interface Measurement {
   /** How many calls of each process wait or are under way at any time. */
   readonly depth: number
   readonly spread?: boolean
+  /** How long the API takes, at least and at most, in milliseconds. */
+  readonly apiTime?: readonly [number, number]
+  /** How long a message to Redis and its reply travel together, in milliseconds. */
+  readonly roundTrip?: number
 }
 
 /** What a shared rate budget gave, and what it cost Redis. */
 export interface Measured {
   readonly calls: number
+  /** Calls over what the quota allows, in whole rounds of it. */
+  readonly share: number
   /** Calls over what quota, window and API make possible. */
   readonly rate: number
   readonly over: number
@@ -29,6 +36,7 @@ export interface Measured {
   readonly usecOfAll: number
   /** Milliseconds of Redis' CPU. */
   readonly redisPer1000Calls: number
+  readonly ownPer1000Calls: number
   /** Of one core, in percent. */
   readonly redisCpu: number
   readonly ownCpu: number
@@ -40,7 +48,7 @@ export interface Measured {
   readonly events: number
 }
 
-/** Measures managers that share one budget on a Redis server of their own; the API takes 20 ms. */
+/** Measures managers that share one budget on a Redis server of their own. */
 export async function measureRate({
   size,
   quota,
@@ -48,8 +56,11 @@ export async function measureRate({
   seconds,
   depth,
   spread = false,
+  apiTime: [least, longest] = [20, 20],
+  roundTrip = 0,
 }: Measurement): Promise<Measured> {
   await using redis = await startRedis()
+  await using network = await startBadNetwork(redis.port, { delay: [roundTrip / 2, roundTrip / 2] })
   const admin = createClient({ url: redis.url })
   await admin.connect()
   /** In milliseconds. */
@@ -61,7 +72,7 @@ export async function measureRate({
   }
   const clients = await Promise.all(
     Array.from({ length: Math.min(size, 16) }, (_, index) =>
-      connectClient(index % 2 === 0 ? 'redis' : 'ioredis', redis.url),
+      connectClient(index % 2 === 0 ? 'redis' : 'ioredis', roundTrip > 0 ? network.url : redis.url),
     ),
   )
   const limiter = (index: number) =>
@@ -75,7 +86,7 @@ export async function measureRate({
       size,
       limits: [{ quota, window }],
       depth,
-      apiTime: () => 20,
+      apiTime: () => least + Math.random() * (longest - least),
       limiter,
       spread,
     })
@@ -94,13 +105,22 @@ export async function measureRate({
     const scripts = Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1])
     return {
       calls,
-      rate: rounded(calls / ((quota / (window + 21)) * took), 3),
+      share: rounded(
+        shareOf(
+          fleet.arrivals.filter(({ at }) => at >= from),
+          quota,
+          window,
+        ),
+        3,
+      ),
+      rate: rounded(calls / ((quota / (window + 1 + (least + longest) / 2)) * took), 3),
       over,
       most,
       perCall: rounded(scripts / calls, 2),
       usec: Number(/cmdstat_evalsha:.*?usec_per_call=([\d.]+)/.exec(stats)?.[1]),
       usecOfAll: rounded((used * 1_000) / scripts, 0),
       redisPer1000Calls: rounded((used * 1_000) / calls, 0),
+      ownPer1000Calls: rounded((own.user + own.system) / calls, 0),
       redisCpu: rounded((used * 100) / took, 1),
       ownCpu: rounded((own.user + own.system) / took / 10, 0),
       jain: rounded(jain, 3),
@@ -114,6 +134,11 @@ export async function measureRate({
     for (const client of clients) client.destroy()
     admin.destroy()
   }
+}
+
+function shareOf(arrivals: readonly { readonly at: number }[], quota: number, window: number): number {
+  const calls = Math.floor((arrivals.length - 1) / quota) * quota
+  return calls / ((arrivals[calls]?.at ?? 0) - (arrivals[0]?.at ?? 0)) / (quota / window)
 }
 
 function rounded(value: number, digits: number): number {
