@@ -1,9 +1,11 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
-import { cacheFolder } from './token-cache.ts'
+import { cacheFolder, useTokenCache } from './token-cache.ts'
+
+vi.mock('node:os', { spy: true })
 
 test.each([
   ['linux', { XDG_CACHE_HOME: '/cache' }, join('/cache', 'tokenlane')],
@@ -13,4 +15,19 @@ test.each([
   ['win32', {}, join(homedir(), 'AppData', 'Local', 'tokenlane')],
 ] as const)('on %s with %j, tokens are cached in %s', (platform, env, folder) => {
   expect(cacheFolder(platform, env)).toBe(folder)
+})
+
+test('a user of a container without a home folder goes without the cache, and is told why', () => {
+  const said = vi.spyOn(console, 'error').mockReturnValue()
+  vi.stubEnv('XDG_CACHE_HOME', '')
+  vi.stubEnv('LOCALAPPDATA', '')
+  vi.mocked(homedir).mockImplementation(() => {
+    throw new Error('uv_os_homedir returned ENOENT (no such file or directory)')
+  })
+  useTokenCache()()
+  expect(said).toHaveBeenCalledExactlyOnceWith(
+    'No folder for --cache: uv_os_homedir returned ENOENT (no such file or directory). Set HOME',
+  )
+  vi.restoreAllMocks()
+  vi.unstubAllEnvs()
 })

@@ -7,7 +7,12 @@ import { fileTokenStore } from '@tokenlane/core/node'
 /** Makes token managers without a store of their own keep their tokens on disk; returns what ends that. */
 export function useTokenCache(): () => void {
   const tool = globalThis as { [storeOfTool]?: unknown }
-  tool[storeOfTool] = fileTokenStore(cacheFolder(process.platform, process.env))
+  try {
+    tool[storeOfTool] = fileTokenStore(cacheFolder(process.platform, process.env))
+  } catch (error) {
+    // a container whose user has no home
+    console.error(`No folder for --cache: ${(error as Error).message}. Set HOME`)
+  }
   return () => delete tool[storeOfTool]
 }
 
