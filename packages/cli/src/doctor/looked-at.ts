@@ -16,13 +16,6 @@ export interface Looked {
   readonly data?: Readonly<Record<string, unknown>>
 }
 
-const one = (what: string, subject: string, text: string, data?: object): Looked => ({
-  what,
-  subject: printable(subject, 1_000),
-  text: printable(text, 1_000),
-  ...(data && { data: { ...data } }),
-})
-
 /**
  * Returns what the doctor looked at, or tried to look at.
  *
@@ -31,78 +24,59 @@ const one = (what: string, subject: string, text: string, data?: object): Looked
 export function lookedAt(facts: Facts, isCallAsked: boolean): Looked[] {
   const { servers, tokens, shared, call, resources, tls, axiosClients, packages, configuration } = facts
   const { extraAuthorities: extra, envFile } = facts
+  const all: Looked[] = []
+  const add = (what: string, subject: string, text: string, data?: object): void => {
+    const said = { what, subject: printable(subject, 1_000), text: printable(text, 1_000) }
+    all.push(data ? { ...said, data: { ...data } } : said)
+  }
+
+  if (envFile && envFile.cut.length > 0)
+    add('env-file', '--env-file', `--env-file: cut at an unquoted #: ${envFile.cut.join(', ')}`, envFile)
+  for (const server of servers) {
+    const { origin, certificate, ...data } = server
+    add('server', origin, serverLine(server), { ...data, certificateUntil: certificate?.until })
+  }
+  for (const { issuer, lifetime, duration, failure } of tokens) {
+    const after = `after ${Math.round(duration)} ms`
+    const lives = lifetime === undefined ? 'none' : `lives for ${Math.round(lifetime / 1_000)} s, received`
+    add('token', issuer, `token from ${issuer}: ${lives} ${after}`, {
+      lifetime,
+      duration,
+      code: failure?.code,
+    })
+  }
+  for (const { issuer, assertionFiles = [] } of tokens)
+    for (const file of assertionFiles) {
+      const seen = `${file.path}, issued by ${file.issuer || 'nobody'}, replaced ${file.replacedAt.toISOString()}`
+      add('assertion', issuer, `assertion of ${issuer}: ${seen}`, file)
+    }
+  for (const { issuer, clients: tried = [] } of tokens) {
+    const clients = tried.map(({ clientId, outcome }) => ({ clientId, outcome }))
+    const texts = clients.map(({ clientId, outcome }) => `${clientId} ${outcome}`).join(', ')
+    if (clients.length > 1) add('clients', issuer, `clients of ${issuer}: ${texts}`, { clients })
+  }
+  for (const trial of shared) {
+    const { part, server, failedAt, failure } = trial
+    add('shared', part, sharedLine(trial), { server, failedAt, failure })
+  }
+  if (call) add('call', call.url, callLine(call), { status: call.status, duration: call.duration })
+  else if (configuration.issuers.length > 0)
+    add('call', '', noCallLine(configuration.apis.length, isCallAsked))
+  for (const { api, resource } of resources)
+    add('metadata', api, `metadata of API ${api}: ${resource}`, { resource })
+  if (extra) add('authorities', extra.file, `NODE_EXTRA_CA_CERTS ${extra.file}: ${extra.count} loaded`, extra)
   const agents = tls.map(({ where }) => where).filter((where) => where !== 'this process')
-  return [
-    ...(envFile && envFile.cut.length > 0
-      ? [
-          one(
-            'env-file',
-            '--env-file',
-            `--env-file: cut at an unquoted #: ${envFile.cut.join(', ')}`,
-            envFile,
-          ),
-        ]
-      : []),
-    ...servers.map((server) => {
-      const { origin, certificate, ...data } = server
-      return one('server', origin, serverLine(server), { ...data, certificateUntil: certificate?.until })
-    }),
-    ...tokens.map(({ issuer, lifetime, duration, failure }) => {
-      const after = `after ${Math.round(duration)} ms`
-      const seen =
-        lifetime === undefined
-          ? `none ${after}`
-          : `lives for ${Math.round(lifetime / 1_000)} s, received ${after}`
-      return one('token', issuer, `token from ${issuer}: ${seen}`, {
-        lifetime,
-        duration,
-        code: failure?.code,
-      })
-    }),
-    ...tokens.flatMap(({ issuer, assertionFiles = [] }) =>
-      assertionFiles.map((file) => {
-        const seen = `${file.path}, issued by ${file.issuer || 'nobody'}, replaced ${file.replacedAt.toISOString()}`
-        return one('assertion', issuer, `assertion of ${issuer}: ${seen}`, file)
-      }),
-    ),
-    ...tokens.flatMap(({ issuer, clients = [] }) => {
-      const seen = clients.map(({ clientId, outcome }) => ({ clientId, outcome }))
-      const texts = seen.map(({ clientId, outcome }) => `${clientId} ${outcome}`).join(', ')
-      return clients.length < 2
-        ? []
-        : [one('clients', issuer, `clients of ${issuer}: ${texts}`, { clients: seen })]
-    }),
-    ...shared.map((trial) => {
-      const { part, server, failedAt, failure } = trial
-      return one('shared', part, sharedLine(trial), { server, failedAt, failure })
-    }),
-    ...(call
-      ? [one('call', call.url, callLine(call), { status: call.status, duration: call.duration })]
-      : []),
-    ...(call || configuration.issuers.length === 0
-      ? []
-      : [
-          one(
-            'call',
-            '',
-            configuration.apis.length === 0
-              ? 'no API is known: only issuers were checked'
-              : `no call made: ${isCallAsked ? 'there is no token' : "pass an API's URL with --url to make one"}`,
-          ),
-        ]),
-    ...resources.map(({ api, resource }) =>
-      one('metadata', api, `metadata of API ${api}: ${resource}`, { resource }),
-    ),
-    ...(extra
-      ? [one('authorities', extra.file, `NODE_EXTRA_CA_CERTS ${extra.file}: ${extra.count} loaded`, extra)]
-      : []),
-    ...(agents.length > 0 ? [one('tls', agents.join(', '), `TLS settings: ${agents.join(', ')}`)] : []),
-    ...axiosClients.map(({ name, hasTokens }) =>
-      one('axios', name, `axios client ${name}: ${hasTokens ? '' : 'no '}tokens attached`, { hasTokens }),
-    ),
-    one('runtime', 'Node', `Node ${process.versions.node}`, { version: process.versions.node }),
-    ...packages.map(({ name, version }) => one('package', name, `${name} ${version}`, { version })),
-  ]
+  if (agents.length > 0) add('tls', agents.join(', '), `TLS settings: ${agents.join(', ')}`)
+  for (const { name, hasTokens } of axiosClients)
+    add('axios', name, `axios client ${name}: ${hasTokens ? '' : 'no '}tokens attached`, { hasTokens })
+  add('runtime', 'Node', `Node ${process.versions.node}`, { version: process.versions.node })
+  for (const { name, version } of packages) add('package', name, `${name} ${version}`, { version })
+  return all
+}
+
+function noCallLine(apis: number, isCallAsked: boolean): string {
+  if (apis === 0) return 'no API is known: only issuers were checked'
+  return `no call made: ${isCallAsked ? 'there is no token' : "pass an API's URL with --url to make one"}`
 }
 
 function serverLine({ origin, roles, proxy, throughProxy, throughFetch, ...reach }: ServerFacts): string {
