@@ -67,6 +67,24 @@ test('limits of one name are one limit for all APIs and hosts of the manager', a
   expect(sent.at(-1)?.at).toBeLessThan(5_000)
 })
 
+test('a named limit stays one where its policy is set again, and joins what has a named limit already', async () => {
+  const account = { name: 'account', quota: 10, window: 60_000 }
+  const { call, sent, tokens } = apisWith(
+    { limits: [account] },
+    { limits: [{ name: 'uploads', quota: 50, window: 60_000 }] },
+  )
+  await tokens.warmUp()
+  tokens.setRatePolicy(one, { limits: [{ ...account, quota: 12 }] })
+  tokens.setRatePolicy(two, { limits: [{ ...account, quota: 12 }] })
+  const calls = Promise.all(
+    [one, two].flatMap((url) => Array.from({ length: 10 }, () => call({ url: `${url}x` }))),
+  )
+  await pass(1_000)
+  expect(sent).toHaveLength(12)
+  await pass(62_000)
+  await calls
+})
+
 test('two definitions of one name are refused', () => {
   expect(() =>
     apisWith(

@@ -90,7 +90,7 @@ export interface TokenManager<Issuer extends string = string> extends AsyncDispo
   /**
    * Replaces an API's rate policy, for queued calls too. Calls already sent count towards the new limits, as far back
    * as the longest window so far. Calls queued beyond a lower `maxQueued` stay queued; a new `maxWait` counts from when
-   * each call was queued.
+   * each call was queued. Named limits are shared with APIs that had one at creation, as this one must have had.
    *
    * @param baseUrl The `baseUrl` of one of the `apis` that was created with a rate policy, even just `{ limits: [] }`.
    * @param policy The complete policy: omitted options take their defaults.
