@@ -742,6 +742,13 @@ const setups: readonly BrokenSetup[] = [
     says: /axios client axiosClient.*attachTokens/,
   },
   {
+    name: 'an axios client that keeps an old token in its defaults',
+    id: 'authorization-kept',
+    broken: () => ({ args: ['--module', clients], env: { AXIOS_OWN: 'Bearer of-old' } }),
+    mended: () => ({ env: { AXIOS_OWN: '' } }),
+    says: /axios client axiosClient.*Remove it/,
+  },
+  {
     name: 'a got client whose agent allows TLS 1.0',
     id: 'tls-floor',
     broken: () => ({ args: ['--module', clients], env: { GOT_TLS: '1' } }),

@@ -130,20 +130,31 @@ export const checkPackages: Check = table({
   ],
 })
 
-/** Finds exported axios clients of an API without tokens. One with another `baseURL`, or none, may be for other servers. */
-export const checkAttachments: Check = row({
+/** Finds exported axios clients of an API that send no tokens. One with another `baseURL`, or none, may be for other servers. */
+export const checkAttachments: Check = table({
   cases: ({ axiosClients, configuration: { apis } }) =>
-    axiosClients.flatMap(({ name, baseUrl, hasTokens }) => {
-      if (hasTokens || baseUrl === undefined) return []
-      const api = apis.find((one) => contains(new URL(one.baseUrl), baseUrl))
-      return api === undefined ? [] : [{ name, api: api.baseUrl }]
+    axiosClients.flatMap(({ baseUrl, ...client }) => {
+      const api = baseUrl && apis.find((one) => contains(new URL(one.baseUrl), baseUrl))
+      return api === undefined ? [] : [{ ...client, api: api.baseUrl }]
     }),
   severity: 'warning',
   subject: ({ name }) => `axios client ${name}`,
-  id: 'client-without-tokens',
-  seen: ({ api }) => `Its \`baseURL\` belongs to the API ${api}, and no tokens are attached to it.`,
-  why: 'It sends calls without a token.',
-  fix: 'Call `attachTokens` with it where it is created: each client made by `axios.create` needs that.',
+  rows: [
+    {
+      id: 'client-without-tokens',
+      when: ({ hasTokens }) => !hasTokens,
+      seen: ({ api }) => `Its \`baseURL\` belongs to the API ${api}, and no tokens are attached to it.`,
+      why: 'It sends calls without a token.',
+      fix: 'Call `attachTokens` with it where it is created: each client made by `axios.create` needs that.',
+    },
+    {
+      id: 'authorization-kept',
+      when: ({ authorizes }) => authorizes,
+      seen: ({ api }) => `Its defaults have an \`Authorization\` or \`auth\`, which calls to ${api} keep.`,
+      why: 'It sends that in the place of a token.',
+      fix: 'Remove it from the defaults of the client.',
+    },
+  ],
 })
 
 const testing = /(?:^|[.-])(?:test|testing|tst|uat|qa|dev|stage|staging|sandbox|preprod|int)\d*(?=[.-])/

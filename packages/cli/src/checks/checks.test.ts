@@ -201,6 +201,19 @@ test('an axios client exported twice is listed once, and has one finding', () =>
   ])
 })
 
+test.each([
+  [{ headers: { Authorization: 'Bearer of-old' } }, ['authorization-kept']],
+  [{ headers: { get: { authorization: 'Bearer of-old' } } }, ['authorization-kept']],
+  [{ auth: { username: 'me', password: 'mine' } }, ['authorization-kept']],
+  // an empty one is none
+  [{ headers: { Authorization: '' } }, []],
+  [{}, []],
+])('an axios client with the defaults %j sends what it has in the place of a token', (defaults, ids) => {
+  const api = markManaged(axios.create({ baseURL: 'https://api.example.com/records', ...defaults }), {})
+  const found = checkAttachments(facts({ axiosClients: lookAtAxiosClients({ api }) }))
+  expect(found.map(({ id }) => id)).toEqual(ids)
+})
+
 test('one unknown authority for several hosts is taken for a proxy that opens TLS', () => {
   const of = (origin: string): Facts['servers'][number] => ({
     origin,

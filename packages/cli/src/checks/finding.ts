@@ -60,6 +60,7 @@ export const findingIds = [
   'scope-narrowed',
   'token-unusual',
   'client-without-tokens',
+  'authorization-kept',
   'call-unrouted',
   'call-unauthorized',
   'call-wrong-issuer',

@@ -24,6 +24,8 @@ export interface AxiosFacts {
   readonly baseUrl: URL | undefined
   /** Whether tokens were attached to it while the module loaded. */
   readonly hasTokens: boolean
+  /** Whether it brings an `Authorization` of its own to every call. */
+  readonly authorizes: boolean
 }
 
 export function lookAtAxiosClients(exports: Readonly<Record<string, unknown>>): AxiosFacts[] {
@@ -31,12 +33,31 @@ export function lookAtAxiosClients(exports: Readonly<Record<string, unknown>>): 
   return Array.from(names).flatMap(([client, name]) => {
     if (!isAxios(client)) return []
     const baseUrl = URL.parse(String(client.defaults.baseURL)) ?? undefined
-    return [{ name, baseUrl, hasTokens: managerOf(client) !== undefined }]
+    return [{ name, baseUrl, hasTokens: managerOf(client) !== undefined, authorizes: authorizes(client) }]
   })
 }
 
+/** As a header for every method or for one, or as `auth`. */
+function authorizes({ defaults: { auth, headers = {} } }: AxiosClient): boolean {
+  const all = [headers, ...Object.values(headers)]
+  return (
+    Boolean(auth) ||
+    all.some(
+      (some) =>
+        typeof some === 'object' &&
+        some !== null &&
+        Object.entries(some).some(([name, value]) => /^authorization$/i.test(name) && Boolean(value)),
+    )
+  )
+}
+
 interface AxiosClient {
-  readonly defaults: { readonly proxy?: unknown; readonly baseURL?: unknown }
+  readonly defaults: {
+    readonly proxy?: unknown
+    readonly baseURL?: unknown
+    readonly auth?: unknown
+    readonly headers?: object
+  }
 }
 
 function isAxios(value: unknown): value is AxiosClient {

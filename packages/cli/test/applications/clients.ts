@@ -11,6 +11,7 @@ const {
   API_URL = '',
   AXIOS_BASE = API_URL,
   AXIOS_TOKENS,
+  AXIOS_OWN,
   AXIOS_TLS,
   AXIOS_PROXY,
   GOT_TLS,
@@ -23,6 +24,7 @@ const rejectUnauthorized = ANY_CERTIFICATE === undefined
 
 export const axiosClient = axios.create({
   baseURL: AXIOS_BASE,
+  ...(AXIOS_OWN && { headers: { Authorization: AXIOS_OWN } }),
   httpsAgent: new Agent(versionOf(AXIOS_TLS)),
   ...(AXIOS_PROXY === 'none' && { proxy: false }),
 })
