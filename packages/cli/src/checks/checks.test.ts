@@ -209,8 +209,8 @@ test.each([
   [{ headers: { Authorization: '' } }, []],
   [{}, []],
 ])('an axios client with the defaults %j sends what it has in the place of a token', (defaults, ids) => {
-  const api = markManaged(axios.create({ baseURL: 'https://api.example.com/records', ...defaults }), {})
-  const found = checkAttachments(facts({ axiosClients: lookAtAxiosClients({ api }) }))
+  const client = markManaged(axios.create({ baseURL: 'https://api.example.com/records', ...defaults }), {})
+  const found = checkAttachments(facts({ axiosClients: lookAtAxiosClients({ client }) }))
   expect(found.map(({ id }) => id)).toEqual(ids)
 })
 
