@@ -5,8 +5,6 @@ import { expect, test, vi } from 'vitest'
 
 import { cacheFolder, useTokenCache } from './token-cache.ts'
 
-vi.mock('node:os', { spy: true })
-
 test.each([
   ['linux', { XDG_CACHE_HOME: '/cache' }, join('/cache', 'tokenlane')],
   ['linux', { XDG_CACHE_HOME: '' }, join(homedir(), '.cache', 'tokenlane')],
@@ -21,10 +19,9 @@ test('a user of a container without a home folder goes without the cache, and is
   const said = vi.spyOn(console, 'error').mockReturnValue()
   vi.stubEnv('XDG_CACHE_HOME', '')
   vi.stubEnv('LOCALAPPDATA', '')
-  vi.mocked(homedir).mockImplementation(() => {
+  useTokenCache(() => {
     throw new Error('uv_os_homedir returned ENOENT (no such file or directory)')
-  })
-  useTokenCache()()
+  })()
   expect(said).toHaveBeenCalledExactlyOnceWith(
     'No folder for --cache: uv_os_homedir returned ENOENT (no such file or directory). Set HOME',
   )
