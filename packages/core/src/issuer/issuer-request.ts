@@ -35,7 +35,7 @@ export async function askServer(
       const { headers, body } = init
       const [, credentials] = headers['authorization']?.split(' ') ?? []
       sent.push(...(body ?? []), ...(credentials ? [['authorization', credentials] as const] : []))
-      beforeRequest(new URL(to))
+      beforeRequest?.(new URL(to))
       // the `fetch` of some frameworks caches responses, and would return an old token
       return fetch(to, { ...(init as object), signal, ...noStore() })
     })

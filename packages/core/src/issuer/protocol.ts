@@ -38,8 +38,8 @@ export interface TokenEndpoint {
   readonly parameters: readonly FormField[]
   /** The `fetch` to ask with; by default the runtime's at the time of the request. */
   readonly fetch: IssuerFetch | undefined
-  /** Called with every URL of the issuer just before it is asked. */
-  readonly beforeRequest: (url: URL) => void
+  /** Called with each URL that metadata names just before it is asked. */
+  readonly beforeRequest: ((url: URL) => void) | undefined
   /** The manager that asks, so that a subscriber of the tracing channel can tell several apart. */
   readonly manager: object
 }

@@ -62,12 +62,13 @@ export function putTogether(
   const { emit } = observers
   const { fetch, store, limiter } = options
   const share = store && sharingBy(store, emit)
-  const asking = { fetch, beforeRequest: (url: URL) => registration.exclude(url), manager: tokens }
+  const exclude = (url: URL): void => registration.exclude(url)
   const issuers = new Map(
-    Array.from(options.issuers, ([issuer, checked]) => [
-      issuer,
-      managedIssuer({ ...checked, ...asking, issuer }, emit, { share, limiter }),
-    ]),
+    Array.from(options.issuers, ([issuer, checked]) => {
+      const beforeRequest = checked.isDiscovered ? exclude : undefined
+      const asked = { ...checked, fetch, beforeRequest, manager: tokens, issuer }
+      return [issuer, managedIssuer(asked, emit, { share, limiter })]
+    }),
   )
   const callsUnderWay = new CallsUnderWay()
   const budgetOf = budgetsOf(limiter)
