@@ -1,5 +1,5 @@
 // What a shared rate budget costs and gives, measured: `node packages/redis/test/show-rate.ts [processes] [quota] [window] [seconds] [depth]`,
-// with `SPREAD=1`, `ANSWER=5,15` and `ROUND_TRIP=30` (to Redis), in milliseconds; `… fleets` for the table of `bench/fleet.md`.
+// with `SPREAD=1`, `ANSWER=5,15` and `ROUND_TRIP=30` (to Redis), in milliseconds; `… fleets` for the table of bench/fleet.md.
 import { loadavg } from 'node:os'
 import { measureRate } from './support/measure-rate.ts'
 
