@@ -84,9 +84,12 @@ for (const path of pages) {
       if (wide > width) report(`${path}, ${scheme}: is ${wide} px wide at ${width} px`)
       if (width === 1280)
         for (const fault of (await page.evaluate(cut)) as string[]) report(`${path}, ${scheme}: ${fault}`)
-      await page.evaluate(axe)
-      for (const violation of (await page.evaluate(violations)) as string[])
-        report(`${path}, ${scheme}, ${width} px: ${violation}`)
+      // a tablet has the elements of a phone, beside each other
+      if (width !== 820) {
+        await page.evaluate(axe)
+        for (const violation of (await page.evaluate(violations)) as string[])
+          report(`${path}, ${scheme}, ${width} px: ${violation}`)
+      }
       if (pictures === '') continue
       mkdirSync(pictures, { recursive: true })
       const name = `${path.replaceAll('/', '-').replace(/\.html$/, '')}-${width}-${scheme}`
