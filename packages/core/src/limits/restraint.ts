@@ -43,6 +43,8 @@ interface LastPause {
   readonly status: number
 }
 
+/** By how much a longer or shorter time moves the usual one. */
+const medianStep = 1.02
 /** For how long other processes keep a pace, in milliseconds. */
 const paceHolds = 86_400_000
 
@@ -59,6 +61,8 @@ export class Restraint {
   #sent = 0
   /** Calls without a response. */
   #unanswered = 0
+  /** How long an accepted call takes until its response arrives, in milliseconds: a moving median. */
+  #usualTime: number | undefined
   /** The limits in force when the pace changed last. */
   #kept: readonly RateLimit[] = []
   /** Length of the pause in its event, in milliseconds. */
@@ -195,7 +199,16 @@ export class Restraint {
       this.#keepPace(queue)
       this.#open()
     } else if (isTrial && this.#pauses.trial !== undefined) this.#open()
-    if (this.#pace.accepted(demand.cost, named, { demand, sentAt, now })) this.#keepPace()
+    const arrivedAt = this.#arrivalOf(sentAt, now)
+    if (this.#pace.accepted(demand.cost, named, { demand, sentAt: arrivedAt, now })) this.#keepPace()
+  }
+
+  /** Returns about when an accepted call arrived: where the API stood still meanwhile, long after it was sent. */
+  #arrivalOf(sentAt: number, now: number): number {
+    const took = now - sentAt
+    const usual = Math.max(1, this.#usualTime ?? took)
+    this.#usualTime = took > usual ? usual * medianStep : Math.max(took, usual / medianStep)
+    return Math.max(sentAt, now - usual)
   }
 
   /** Keeps the limits that the API takes; `queue` says so where they are others than before. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { play, type Scene, type SceneFigures, type SharedApi, sharings } from './sharers.ts'
+import { play, type Scene, type SceneFigures, type SharedApi, type Sharing, sharings } from './sharers.ts'
 
 const second = 1_000
 /** A policy of 30 calls a second. */
@@ -80,3 +80,10 @@ test.each(played)(
     expect(differing(many, one), JSON.stringify({ one, many })).toEqual({})
   },
 )
+
+test('an API that stands still for a moment now and then is called as fast as before', async () => {
+  const api: SharedApi = { ...takes(30), says: 'Retry-After', stall: { after: 9_100, for: 1_300 } }
+  const { rate, lost } = await play({ ...common, seconds: 120, api }, 1, sharings['tenants'] as Sharing)
+  expect(lost).toBe(0)
+  expect(rate).toBeGreaterThan(20)
+})

@@ -17,6 +17,8 @@ export interface SharedApi {
   readonly concurrency?: number
   /** The part of calls that it refuses for no reason. */
   readonly random?: number
+  /** Stands still for so long, each time after so long: then all calls that have come meanwhile arrive at once. */
+  readonly stall?: { readonly after: number; readonly for: number }
   readonly says: 'Retry-After' | 'headers' | 'nothing'
 }
 
@@ -126,8 +128,17 @@ async function run(
   const end = seconds * 1_000
   const pass = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
+  let goesOnAt = 0
+  const standStill = ({ after, for: ms }: { after: number; for: number }): void => {
+    setTimeout(() => {
+      goesOnAt = clock.now + ms
+      standStill({ after, for: ms })
+    }, after)
+  }
+  if (api.stall) standStill(api.stall)
+
   const exchange = async (): Promise<{ status: number; headers: Record<string, string> }> => {
-    await pass(roundTrip / 2)
+    await pass(Math.max(roundTrip / 2, goesOnAt - clock.now))
     const now = clock.now
     const limits = (api.limits ?? []).map(({ quota, window }) => {
       const used = accepted.filter((at) => at > now - window)
