@@ -169,7 +169,7 @@ export class ScriptedIssuer {
       case 'forbidden as HTML':
         return new Response(`<h1>${secret}</h1>`, { status: 403, headers })
       case 'no token':
-        return Response.json({ token: secret }, { headers })
+        return Response.json({ note: secret }, { headers })
       case 'network error':
       case 'silence':
     }
