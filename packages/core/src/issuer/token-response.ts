@@ -47,7 +47,8 @@ export function readTokenResponse(response: IssuerResponse, asked: TokenRequest)
   const code = status >= 400 ? 'TOKEN_REQUEST_FAILED' : 'TOKEN_RESPONSE_INVALID'
   throw failure(asked.request, code, reason, {
     status,
-    retryAfter: response.retryAfter(),
+    // a token that cannot be used is no better after it
+    retryAfter: definite && status < 400 ? undefined : response.retryAfter(),
     definite,
     busy: isBusy(response) || undefined,
   })

@@ -195,6 +195,15 @@ test.each<[string, object]>([
   expect(forms).toHaveLength(1)
 })
 
+test('what is refused for good is so whatever its `Retry-After` says', async () => {
+  answer = (_, response) =>
+    response
+      .writeHead(200, { 'content-type': 'application/json', 'retry-after': '0' })
+      .end('{"access_token":"a","token_type":"DPoP"}')
+  expect((await ask()).again).toBe('none')
+  expect(forms).toHaveLength(1)
+})
+
 test.each<[string, RequestListener]>([
   ['nothing', json('')],
   ['an empty object', json({})],
