@@ -43,8 +43,10 @@ interface LastPause {
   readonly status: number
 }
 
-/** By how much a longer or shorter time moves the usual one. */
-const medianStep = 1.02
+/** A longer time, one of twenty, and a shorter one move what is long; so many times show it. */
+const longer = 1.02
+const shorter = 1.001
+const enoughTimes = 100
 /** For how long other processes keep a pace, in milliseconds. */
 const paceHolds = 86_400_000
 
@@ -61,8 +63,9 @@ export class Restraint {
   #sent = 0
   /** Calls without a response. */
   #unanswered = 0
-  /** How long an accepted call takes until its response arrives, in milliseconds: a moving median. */
-  #usualTime: number | undefined
+  /** How long accepted calls take at most until their response arrives, in milliseconds: 19 of 20. */
+  #longTime: number | undefined
+  #timed = 0
   /** The limits in force when the pace changed last. */
   #kept: readonly RateLimit[] = []
   /** Length of the pause in its event, in milliseconds. */
@@ -206,9 +209,10 @@ export class Restraint {
   /** Returns about when an accepted call arrived: where the API stood still meanwhile, long after it was sent. */
   #arrivalOf(sentAt: number, now: number): number {
     const took = now - sentAt
-    const usual = Math.max(1, this.#usualTime ?? took)
-    this.#usualTime = took > usual ? usual * medianStep : Math.max(took, usual / medianStep)
-    return Math.max(sentAt, now - usual)
+    const long = Math.max(1, this.#longTime ?? took)
+    this.#longTime = took > long ? long * longer : long / shorter
+    this.#timed += 1
+    return this.#timed > enoughTimes ? Math.max(sentAt, now - long) : sentAt
   }
 
   /** Keeps the limits that the API takes; `queue` says so where they are others than before. */
