@@ -64,17 +64,25 @@ const whole = 'one with the certificate and its key'
 const renewed =
   'one made anew: `openssl pkcs12 -legacy -nodes -in old.pfx -out pem && openssl pkcs12 -export -in pem -out new.pfx`'
 
+const encrypted = [
+  'encrypted, with another `passphrase` or with one that is missing',
+  'a PKCS#12 file with its `passphrase`',
+] as const
+
 /** What Node and OpenSSL say about a PKCS#12 file, what it means, and what is allowed. */
 const pfxFaults: readonly (readonly [RegExp, given: string, allowed: string])[] = [
-  [
-    /mac verify|bad decrypt/i,
-    'encrypted, with another `passphrase` or with one that is missing',
-    'a PKCS#12 file with its `passphrase`',
-  ],
+  [/mac verify|bad decrypt/i, ...encrypted],
   [/private key/i, 'a PKCS#12 file without a private key', whole],
   [/certificate/i, 'a PKCS#12 file without a certificate', whole],
   [/unsupported/i, "a PKCS#12 file with an encryption that is too old for this runtime's OpenSSL", renewed],
 ]
+
+/** In DER: one sequence with a length of two bytes, to its end, and in it version 3. What follows may be encrypted. */
+function isWholePkcs12(bytes: Uint8Array): boolean {
+  const [sequence, form, high = 0, low = 0, ...version] = bytes.subarray(0, 7)
+  const isWhole = sequence === 0x30 && form === 0x82 && bytes.length === 4 + high * 256 + low
+  return isWhole && version.join(' ') === '2 1 3'
+}
 
 function pfxFault(value: unknown, { passphrase }: Values): ReturnType<Check> {
   const isBytes = value instanceof Uint8Array
@@ -90,6 +98,7 @@ function pfxFault(value: unknown, { passphrase }: Values): ReturnType<Check> {
   const said = tlsFault({ pfx, passphrase })
   if (said === undefined) return undefined
   const unreadable = [said, `no PKCS#12 file that can be read (${said})`, file] as const
-  const [, given, allowed] = pfxFaults.find(([words]) => words.test(said)) ?? unreadable
+  const undecrypted = isWholePkcs12(pfx) && ([said, ...encrypted] as const)
+  const [, given, allowed] = pfxFaults.find(([words]) => words.test(said)) || undecrypted || unreadable
   return { given, allowed }
 }
