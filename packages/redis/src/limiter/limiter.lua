@@ -125,7 +125,9 @@ for index, want in ipairs(ask.wants) do
     for part = 3, 4 do call('ZREM', key(want.queue, part), ask.me) end
   else
     local turn = now + 2.5 * want.distance * math.max(1, math.sqrt(all / want.share))
-    if #grants > 0 and call('ZADD', waiting, turn, ask.me) then before = call('ZRANK', waiting, ask.me) end
+    if #grants > 0 and call('ZADD', waiting, turn, ask.me) then
+      before = all > want.share and call('ZRANK', waiting, ask.me) or all - 1
+    end
     wait = math.max(freeAt(want, (before + 1) * cost, want.early), due + before * want.interval) - now
     wait = math.max(wait - want.lead, want.shortest)
     call('ZADD', deadlines, now + wait + want.late, ask.me)
