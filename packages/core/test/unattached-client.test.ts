@@ -127,3 +127,19 @@ test('nothing listens once each manager is closed or dropped', { timeout: 60_000
   const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', program])
   expect(stdout.split('\n')).toEqual(['false,false', 'true,true 1', 'false,false', ''])
 })
+
+test('a 401 beside the APIs of an origin is a warning without an observer, since nothing else would say it', async () => {
+  const { api, options } = service(401, 'v2')
+  const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+  onTestFinished(() => warn.mockRestore())
+  await using _ = createTokenManager({ ...options, observe: undefined })
+  await fetch(`${server.url}/200/v1/`)
+  expect(warn).not.toHaveBeenCalled()
+  for (let call = 0; call < 2; call += 1) await fetch(`${server.url}/401/v1/`)
+  expect(warn.mock.calls).toEqual([
+    [
+      `${server.url}/401/v1/: matches no API and gets no token; APIs on the same origin: ${api}`,
+      { type: 'TokenlaneWarning', code: 'TOKENLANE_ROUTE_MISSED' },
+    ],
+  ])
+})

@@ -22,8 +22,12 @@ export function failure(
 const tlsTooOld = /^ERR_SSL_.*(?:PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW)$/
 /** Codes of OpenSSL: an unknown authority signed the certificate. */
 const unknownAuthority = /ISSUER_CERT|LEAF_SIGNATURE|SELF_SIGNED_CERT|CERT_UNTRUSTED/
-/** Codes of OpenSSL: no TLS came, so the port is that of an http: server. */
-const noTls = /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$/
+/** What codes of a failed connection say about the URL. */
+const wrongUrl = [
+  [/^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$/, 'this port does not speak TLS'],
+  [/^ENOTFOUND$/, 'DNS has no such host'],
+  [/^ECONNREFUSED$/, 'nothing listens at this port'],
+] as const
 /** Codes of a connection that the other side closed. */
 const cut = /^(?:ECONNRESET|UND_ERR_SOCKET)$/
 
@@ -54,8 +58,9 @@ export function transportFailure(request: IssuerRequest, error: unknown): Tokenl
   const hint = way === '' ? unusedProxy(request) : ''
   const isCut = way === '' && cut.test(code)
   const what = isCut ? 'closed the connection before it responded' : `could not be reached${way}`
-  const port = way === '' && noTls.test(code) ? ': this port does not speak TLS; is the URL right?' : ''
-  return failed(`${what} (${code})${port}${hint}`)
+  const fault = way === '' && hint === '' ? wrongUrl.find(([codes]) => codes.test(code)) : undefined
+  const url = fault ? `: ${fault[1]}; is the URL right?` : ''
+  return failed(`${what} (${code})${url}${hint}`)
 }
 
 /** Returns the proxy of the environment; the application's own `fetch` may use any. */

@@ -206,6 +206,15 @@ test.each([
   expect(message.includes('is this client allowed to use the client credentials grant?')).toBe(isGrant)
 })
 
+test('an issuer that says where it wants the secret is about `clientAuthentication`, too', async () => {
+  const refuse = (error_description: string) => () =>
+    Response.json({ error: 'invalid_client', error_description }, { status: 401 })
+  const hint = 'check the client id and secret in `issuers.general.credentials`'
+  const told = await messageOf(refuse('credentials are only accepted in the form body'), { credentials })
+  expect(told).toContain(`${hint}, and \`clientAuthentication\``)
+  expect(await messageOf(refuse('unknown client'), { credentials })).not.toContain('clientAuthentication')
+})
+
 test.each([
   ['invalid_scope', '`scope`'],
   ['invalid_target', '`parameters`'],

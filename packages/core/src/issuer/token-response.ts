@@ -108,7 +108,9 @@ function refusal(
     oauthError === undefined
       ? `status ${status}, no OAuth error (${contentOf(response)}${quoted})`
       : `${oauthError} (status ${status}${quoted})`
-  const check = `: check the client id and ${proof.proof} in ${credentialsIn(endpoint)}${oddTextIn(client)}`
+  // an issuer that wants the secret in another part of the request
+  const method = /\b(?:basic|body|form|header|post)\b/i.test(quoted) ? ', and `clientAuthentication`' : ''
+  const check = `: check the client id and ${proof.proof} in ${credentialsIn(endpoint)}${oddTextIn(client)}${method}`
   const isAboutClient =
     oauthError === 'invalid_client' ||
     (status === 401 ? !aboutRequest.has(oauthError ?? '') : status === 403 && oauthError === undefined)

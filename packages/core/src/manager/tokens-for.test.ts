@@ -48,6 +48,12 @@ test('every other way of oauthIssuer, and a rate policy, are options too', async
   ])
 })
 
+test.each(['apis', 'issuers'])('`%s` leads to what takes several', (name) => {
+  expect(messageOf({ ...given, [name]: [] })).toContain(
+    `\`${name}\` is not an option of one API; allowed: for several, \`createTokenManager({ issuers, apis })\``,
+  )
+})
+
 test('one error names everything that is wrong, as it was given', () => {
   const limits = [{ quota: 0, window: 1_000 }]
   const message = messageOf({ ...given, baseURL: given.baseUrl, scope: '', ratePolicy: { limits }, fetch: 7 })

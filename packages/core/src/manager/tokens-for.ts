@@ -2,7 +2,7 @@ import type { IssuerOptions } from '../issuer/issuer-options.ts'
 import { oauthIssuer } from '../issuer/oauth-issuer.ts'
 import type { ApiOptions, TokenManagerOptions } from './manager-options.ts'
 import { putTogether } from './put-together.ts'
-import { mustBeObject, own, refusingTo } from '../options/check.ts'
+import { mustBeObject, own, refuse, refusingTo } from '../options/check.ts'
 import type { TokenManager } from './token-manager.ts'
 
 /** The options of one issuer, of the one API that accepts its tokens, and of their manager. */
@@ -47,6 +47,9 @@ export function tokensFor(options: OneApiOptions): TokenManager<'default'> {
     'create token manager',
     () => {
       mustBeObject(options, 'options')
+      for (const name of ['issuers', 'apis'])
+        if (Object.hasOwn(options, name))
+          refuse(name, 'not an option of one API', 'for several, `createTokenManager({ issuers, apis })`')
       const optionsOf = (owner: unknown): object =>
         Object.fromEntries(Object.entries(options).filter(([name]) => own(owners, name) === owner))
       const inFull = {

@@ -41,7 +41,7 @@ test('where nothing observes, a token that cannot be had is one warning, once fo
   expect(warned).toEqual([
     {
       text: expect.stringMatching(
-        /^general: no new token \(TOKEN_REQUEST_FAILED\): issuer "general" \(https:\/\/auth\.one\.example\.com\/token\) could not be reached \(ENOTFOUND\); retrying/,
+        /^general: no new token \(TOKEN_REQUEST_FAILED\): issuer "general" \(https:\/\/auth\.one\.example\.com\/token\) could not be reached \(ENOTFOUND\): DNS has no such host; is the URL right\?; retrying/,
       ) as string,
       code: 'TOKENLANE_RENEWAL_FAILED',
     },
@@ -77,6 +77,19 @@ test('a 401 to an `Authorization` of the caller is one warning', () => {
     {
       text: 'https://api.example.com/: answered 401 to a call that brings an `Authorization` of its own, so it gets no token: remove that header',
       code: 'TOKENLANE_AUTHORIZATION_KEPT',
+    },
+  ])
+})
+
+test('an API that refuses new tokens too is one warning', async () => {
+  const { tokens } = fakeService({}, { observe: undefined })
+  for (let call = 0; call < 2; call += 1) await apiOf(tokens).send(async () => answer(401, 401))
+  expect(warned).toEqual([
+    {
+      text: expect.stringMatching(
+        /^https:\/\/api\.example\.com\/: the API also refuses new tokens from general: check/,
+      ) as string,
+      code: 'TOKENLANE_REJECTION_REPEATED',
     },
   ])
 })

@@ -23,8 +23,9 @@ const aboutApi = new Set<string>(['authorization.kept', 'client.unattached', 'po
 
 /** Returns a warning for an event that is probably a mistake, or for a failure that calls wait out in silence. */
 function subjectOf(event: TokenlaneEvent): string | undefined {
-  if (event.type === 'route.missed') return event.by && event.origin
+  if (event.type === 'route.missed') return event.origin
   if (aboutApi.has(event.type)) return (event as { readonly api: string }).api
+  if (event.type === 'rejection.repeated') return `${event.issuer} ${event.api}`
   if (event.type === 'scope.narrowed') return `${event.issuer} ${event.missing.join(' ')}`
   if (event.type === 'renewal.failed' && !event.tokenStillValid) return event.reason
   return undefined

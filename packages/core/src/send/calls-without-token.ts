@@ -72,14 +72,22 @@ export class CallsWithoutToken {
     return this.#tokenEndpoints.has(place)
   }
 
-  refused(href: string): void {
+  refused(url: URL): void {
     let api = ''
     for (const baseUrl of this.#emits.keys())
-      if (baseUrl.length > api.length && isBelow(baseUrl, href)) api = baseUrl
+      if (baseUrl.length > api.length && isBelow(baseUrl, url.href)) api = baseUrl
+    if (api === '') return this.#besideApis(url)
     const [emit] = this.#emits.get(api) ?? []
     if (emit === undefined || this.#told.has(api)) return
     this.#told.add(api)
     emit({ type: 'client.unattached', api })
+  }
+
+  /** Observers hear of a path beside the APIs of its origin from the router, and a refusal says that it is a mistake. */
+  #besideApis({ origin, pathname }: URL): void {
+    const apis = Array.from(this.#emits.keys()).filter((api) => api.startsWith(`${origin}/`))
+    const [emit] = this.#emits.get(apis[0] ?? '') ?? []
+    if (emit?.isObserved === false) emit({ type: 'route.missed', origin, path: pathname.slice(0, 200), apis })
   }
 }
 
@@ -120,7 +128,7 @@ function tell(request: Exchange['request']): void {
   const place = url.origin + url.pathname
   const all = Array.from(listeners, (held) => held.deref())
   if (all.some((listener) => listener?.excludes(place))) return
-  for (const listener of all) listener?.refused(url.href)
+  for (const listener of all) listener?.refused(url)
 }
 
 /** Returns the URL of a request without an `Authorization`, or `null` for any other request. */
