@@ -65,7 +65,7 @@ test('a port that does not speak TLS is told in words', async () => {
   expect(await told.promise).toMatchObject({
     type: 'renewal.failed',
     reason: expect.stringContaining(
-      'could not be reached (ERR_SSL_WRONG_VERSION_NUMBER): this port does not speak TLS; is the URL right?',
+      'could not be reached (ERR_SSL_WRONG_VERSION_NUMBER): this port does not speak TLS, check the URL',
     ) as string,
   })
   end.abort()

@@ -59,7 +59,7 @@ export function transportFailure(request: IssuerRequest, error: unknown): Tokenl
   const isCut = way === '' && cut.test(code)
   const what = isCut ? 'closed the connection before it responded' : `could not be reached${way}`
   const fault = way === '' && hint === '' ? wrongUrl.find(([codes]) => codes.test(code)) : undefined
-  const url = fault ? `: ${fault[1]}; is the URL right?` : ''
+  const url = fault ? `: ${fault[1]}, check the URL` : ''
   return failed(`${what} (${code})${url}${hint}`)
 }
 

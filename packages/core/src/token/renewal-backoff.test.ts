@@ -158,7 +158,7 @@ test('an outage says how many tries were made in what time and since when, and w
   const tries = issuer.count
   expect(failed.mock.calls[0]?.[0]).toMatchObject({
     message: expect.stringContaining(
-      `(ECONNREFUSED); gave up after ${tries} tries in ${Date.now() - start} ms: the next one would come too late for \`maxWait\` (3000 ms) (see `,
+      `(ECONNREFUSED): nothing listens at this port, check the URL; gave up after ${tries} tries in ${Date.now() - start} ms: the next one would come too late for \`maxWait\` (3000 ms) (see `,
     ) as string,
     cause: { message: 'ECONNREFUSED' },
   })

@@ -236,7 +236,7 @@ test.each<[string, () => Response | Error, object]>([
     {
       code: 'TOKEN_REQUEST_FAILED',
       transportCode: 'ECONNREFUSED',
-      reason: `${place} could not be reached (ECONNREFUSED)`,
+      reason: `${place} could not be reached (ECONNREFUSED): nothing listens at this port, check the URL`,
     },
   ],
 ])('a failed renewal says why: the %s and the endpoint', async (_what, answer, expected) => {
