@@ -51,6 +51,7 @@ export function withTokens<Response extends IncomingMessage>(
     const asked = (call: Call): AdmitOptions => ({
       client: 'needle',
       method: call.method.toUpperCase(),
+      url: call.url,
       signal,
       priority,
       resend,
