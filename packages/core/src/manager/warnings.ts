@@ -19,14 +19,14 @@ export function warn(event: TokenlaneEvent): void {
   globalThis.process?.emitWarning?.(printable(describeEvent(event), 500), { type: 'TokenlaneWarning', code })
 }
 
-const aboutApi = new Set<string>(['authorization.kept', 'client.unattached', 'policy.missing'])
-
-/** Returns a warning for an event that is probably a mistake, or for a failure that calls wait out in silence. */
+/** Returns what a warning is about: a likely mistake, or a failure that calls wait out in silence. */
 function subjectOf(event: TokenlaneEvent): string | undefined {
-  if (event.type === 'route.missed') return event.origin
-  if (aboutApi.has(event.type)) return (event as { readonly api: string }).api
-  if (event.type === 'rejection.repeated') return `${event.issuer} ${event.api}`
-  if (event.type === 'scope.narrowed') return `${event.issuer} ${event.missing.join(' ')}`
-  if (event.type === 'renewal.failed' && !event.tokenStillValid) return event.reason
+  const { type } = event
+  if (type === 'route.missed') return event.origin
+  if (type === 'authorization.kept' || type === 'client.unattached' || type === 'policy.missing')
+    return event.api
+  if (type === 'rejection.repeated') return `${event.issuer} ${event.api}`
+  if (type === 'scope.narrowed') return `${event.issuer} ${event.missing.join(' ')}`
+  if (type === 'renewal.failed' && !event.tokenStillValid) return event.reason
   return undefined
 }

@@ -2,6 +2,7 @@ import type { Emit } from '../events.ts'
 import { builtinModule } from '../runtime/builtin-module.ts'
 import { isRequestBound } from '../runtime/request-bound.ts'
 import { withoutEffect } from '../runtime/without-effect.ts'
+import { shownPath } from './missed-routes.ts'
 import { isBelow } from './router.ts'
 
 /** A request on the channel of `node:http`. */
@@ -84,10 +85,11 @@ export class CallsWithoutToken {
   }
 
   /** Observers hear of a path beside the APIs of its origin from the router, and a refusal says that it is a mistake. */
-  #besideApis({ origin, pathname }: URL): void {
+  #besideApis(url: URL): void {
+    const { origin } = url
     const apis = Array.from(this.#emits.keys()).filter((api) => api.startsWith(`${origin}/`))
     const [emit] = this.#emits.get(apis[0] ?? '') ?? []
-    if (emit?.isObserved === false) emit({ type: 'route.missed', origin, path: pathname.slice(0, 200), apis })
+    if (emit?.isObserved === false) emit({ type: 'route.missed', origin, path: shownPath(url), apis })
   }
 }
 

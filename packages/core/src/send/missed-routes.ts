@@ -1,9 +1,11 @@
 import type { Emit } from '../events.ts'
 import { isLoopback } from '../options/urls.ts'
 
-/** Missed places that are reported at most, and the length of their paths: a process may call any number of them. */
+/** Missed places that are reported at most: a process may call any number of them. */
 const mostReported = 100
-const longestReported = 200
+
+/** Returns a path, as events show it. */
+export const shownPath = ({ pathname }: URL): string => pathname.slice(0, 200)
 
 /**
  * Reports URLs that look like an API's and are not. One on the API's origin is an event, once for each path: an origin may
@@ -35,7 +37,7 @@ export class MissedRoutes {
     const differs = isOnOrigin ? undefined : this.#nearest(url)
     if (!isOnOrigin && differs === undefined) return
     const apis = (differs?.apis ?? onOrigin).map((api) => api.href)
-    const path = pathname.slice(0, longestReported)
+    const path = shownPath(url)
     this.#emit({ type: 'route.missed', origin, path, apis, ...(differs && { by: differs.by }) })
   }
 
