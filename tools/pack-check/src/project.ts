@@ -19,6 +19,7 @@ export interface Project extends Disposable {
   readonly packages: readonly InstalledPackage[]
 }
 
+const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP']
 const here = fileURLToPath(new URL('..', import.meta.url))
 
 /**
@@ -28,8 +29,14 @@ const here = fileURLToPath(new URL('..', import.meta.url))
 export async function makeProject(given?: string): Promise<Project> {
   const temp = realpathSync(mkdtempSync(join(tmpdir(), 'tokenlane-packages-')))
   const removeTemp = (): void => rmSync(temp, { recursive: true, force: true })
+  const exit = (): void => process.exit(1)
   process.on('exit', removeTemp)
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1))
+  for (const signal of stopSignals) process.on(signal, exit)
+  const remove = (): void => {
+    removeTemp()
+    process.off('exit', removeTemp)
+    for (const signal of stopSignals) process.off(signal, exit)
+  }
 
   const folder = join(temp, 'project')
   cpSync(join(here, 'consumer'), folder, { recursive: true })
@@ -44,7 +51,7 @@ export async function makeProject(given?: string): Promise<Project> {
   )
   for (const item of packages) await install(folder, item, (name) => files.has(name))
   for (const name of Object.keys(readManifest(folder).dependencies ?? {})) link(here, folder, name)
-  return { folder, packages, [Symbol.dispose]: removeTemp }
+  return { folder, packages, [Symbol.dispose]: remove }
 }
 
 async function install(
