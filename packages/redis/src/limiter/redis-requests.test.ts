@@ -42,6 +42,34 @@ test('a response 1 ms before the time is over counts, and none shortly after it 
   expect(seen).toEqual(['here', expect.stringMatching(/^no response in \d+ ms$/)])
 })
 
+test('a request that its client does not send again over a new connection is given up soon', async () => {
+  const { requests, send, sent, seen } = requestsWith(500)
+  send('one')
+  await pass(200)
+  requests.connected()
+  await pass(490)
+  expect(requests.isFree).toBe(false)
+  await pass(20)
+  expect(requests.isFree).toBe(true)
+  send('two')
+  sent[0]?.response('of the first')
+  sent[1]?.response('of the second')
+  await pass(0)
+  expect(seen).toEqual([expect.stringMatching(/^no response in/), 'of the second'])
+})
+
+test('a new connection is nothing to a request that was refused, or to none', async () => {
+  const { requests, send, sent, seen } = requestsWith(500)
+  requests.connected()
+  send('one')
+  sent[0]?.refuse(new Error('ECONNRESET'))
+  await pass(10)
+  requests.connected()
+  await pass(200)
+  expect(requests.isFree).toBe(true)
+  expect(seen).toEqual([])
+})
+
 describe('a process that is frozen for 8 s while it waits for Redis', () => {
   beforeEach(() => vi.useRealTimers())
   afterEach(() => vi.unstubAllGlobals())

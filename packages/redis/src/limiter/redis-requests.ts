@@ -34,6 +34,8 @@ export class RedisRequests<Request, Reply> {
   #isUnreachable = false
   /** Why Redis refused the last request; `undefined` since it responded. */
   #refusal: unknown
+  /** Whether the last request was refused, and the next one may not leave yet. */
+  #isResting = false
   #lastRoundTrips: number[] = []
   /** Cancels the next timer: a request is given up, or another one may leave. */
   #cancel: () => void = () => {}
@@ -69,6 +71,7 @@ export class RedisRequests<Request, Reply> {
     const round = (this.#round += 1)
     const sentAt = this.#runtime.now()
     this.isFree = false
+    this.#isResting = false
     this.unansweredSince = Math.min(this.unansweredSince, sentAt)
     this.#countdown ??= this.#runtime.countdown(this.#responseTimeout, () => this.#late())
     // by the clock: Redis keeps what it grants for no longer
@@ -84,6 +87,12 @@ export class RedisRequests<Request, Reply> {
         if (round === this.#round) this.#rest(error)
       },
     )
+  }
+
+  /** A client sends again at once what its old connection left open, or never. */
+  connected(): void {
+    if (this.isFree || this.#isResting) return
+    this.#next(this.#responseTimeout, () => (this.#round += 1))
   }
 
   close(): void {
@@ -105,6 +114,7 @@ export class RedisRequests<Request, Reply> {
   /** Lets the next request leave a little after a refusal. */
   #rest(error: unknown): void {
     this.#refusal = error
+    this.#isResting = true
     const pause = retryAfter * (0.5 + this.#runtime.random() / 2)
     const left = Math.max(1, this.#countdown?.left ?? 0)
     this.#next(this.#isUnreachable ? pause : Math.min(pause / 2, left))
