@@ -20,6 +20,7 @@ export interface Project extends Disposable {
 }
 
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP']
+const exit = (): void => process.exit(1)
 const here = fileURLToPath(new URL('..', import.meta.url))
 
 /**
@@ -29,7 +30,6 @@ const here = fileURLToPath(new URL('..', import.meta.url))
 export async function makeProject(given?: string): Promise<Project> {
   const temp = realpathSync(mkdtempSync(join(tmpdir(), 'tokenlane-packages-')))
   const removeTemp = (): void => rmSync(temp, { recursive: true, force: true })
-  const exit = (): void => process.exit(1)
   process.on('exit', removeTemp)
   for (const signal of stopSignals) process.on(signal, exit)
   const remove = (): void => {
