@@ -14,9 +14,10 @@ import {
   type TokenManager,
   type WaitingBody,
 } from '@tokenlane/core/adapter'
-import { type Options, TimeoutError } from 'ky'
+import type { Options } from 'ky'
 
 import type { Held, HeldPasses } from './held-passes.ts'
+import { endTimeout, timeoutOf } from './timeout.ts'
 
 /** What the calls of one `kyTokens` share. */
 export interface Attachment {
@@ -35,6 +36,8 @@ export class Call {
   /** What ky made the body of the waiting request of, where no hook has made another request. */
   #source: { readonly of: Request; readonly body: unknown } | undefined
   #death: WaitingBody['death']
+  /** Why there is no token, where the wait for one took as long as the call's `timeout`. */
+  #noToken: unknown
 
   constructor(options: Options, attached: Attachment) {
     this.#options = options
@@ -50,6 +53,7 @@ export class Call {
    */
   wait(request: Request, body?: unknown, isFirst = false): Request | Promise<Request> {
     this.#source = body === undefined ? undefined : { of: request, body }
+    this.#timeOut(undefined)
     const api = this.#apiOf(request)
     // after a timeout, ky makes the signal of the next attempt just before it sends: then `send` waits
     if (api === undefined || request.signal.aborted) return request
@@ -60,15 +64,30 @@ export class Call {
       waiting.release()
       return this.#hold({ request, api, pass })
     }
-    const admitted = api.admit({ ...this.#asked, signal: waiting.signal })
+    const ms = timeoutOf(this.#options)
+    const tokenWait = ms === undefined ? undefined : { ms, error: (cause: unknown) => this.#timeOut(cause) }
+    const admitted = api.admit({ ...this.#asked, signal: waiting.signal, tokenWait })
     if (!(admitted instanceof Promise)) return hold(admitted)
     return admitted.then(hold, (reason: unknown) => {
       waiting.abandon()
       this.#death = waiting.death
-      if (waiting.death === undefined) throw asErrorOf(reason, { request, options: this.#options })
-      // ky makes its own error of what its `fetch` fails with
+      if (waiting.death === undefined && this.#noToken === undefined)
+        throw asErrorOf(reason, { request, options: this.#options })
+      // ky makes its own errors where its `fetch` fails, or takes too long
       return request
     })
+  }
+
+  /** Says in ky's TimeoutError why there was no token. */
+  explain(error: Error): Error {
+    return this.#noToken !== undefined && error.name === 'TimeoutError'
+      ? withCause(error, this.#noToken)
+      : error
+  }
+
+  #timeOut(cause: unknown): unknown {
+    endTimeout(this.#options, cause !== undefined)
+    return (this.#noToken = cause)
   }
 
   #hold(held: Held): Request {
@@ -88,6 +107,7 @@ export class Call {
   }
 
   #send(request: Request, init: RequestInit): Promise<Response> {
+    if (this.#noToken !== undefined) return untilAborted(request.signal)
     const fetch = this.#fetch ?? globalThis.fetch
     const api = this.#apiOf(request)
     if (api === undefined) {
@@ -137,12 +157,11 @@ export class Call {
 
   #asks(request: Request): SendOptions {
     const { signal, method, url } = request
-    const { tokenlane, body, json, timeout: ms = usualTimeout } = this.#options
+    const { tokenlane, body, json } = this.#options
     const { priority, resend, cost } = checkCallOptions(tokenlane)
     const replayable =
       body === undefined && json === undefined ? isReplayableRequest(request) : isReplayable(body)
-    const tokenWait = ms === false ? undefined : { ms, error: timedOut(request) }
-    return { client: 'ky', method, url, signal, priority, resend, cost, replayable, tokenWait }
+    return { client: 'ky', method, url, signal, priority, resend, cost, replayable }
   }
 }
 
@@ -151,11 +170,13 @@ function hasOwnAuthorization({ headers }: Request): boolean {
   return Boolean(headers.get('authorization'))
 }
 
-/** ky's own, in milliseconds. */
-const usualTimeout = 10_000
-
-function timedOut(request: Request): (cause: unknown) => TimeoutError {
-  return (cause) => withCause(new TimeoutError(request), cause)
+/** Rejects when ky's timer or the caller ends the attempt. */
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const abort = (): void => reject(signal.reason as Error)
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
+  })
 }
 
 type Fetch = NonNullable<Options['fetch']>

@@ -18,6 +18,7 @@ import type { BeforeRequestHook, BeforeRetryHook, Hooks, Options } from 'ky'
 
 import { Call, type Attachment } from './call.ts'
 import { HeldPasses } from './held-passes.ts'
+import { prepareTimeout } from './timeout.ts'
 
 declare module 'ky' {
   interface Options {
@@ -61,7 +62,7 @@ type WaitState = Parameters<BeforeRequestHook>[0] | Parameters<BeforeRetryHook>[
 /** Makes a call wait and be sent with a token. `options` are its own copy while its `init` hooks run. */
 function manage(options: Options, tokens: TokenManager, attached: Attachment): void {
   const { hooks } = options
-  const { beforeRetry = [] } = hooks ?? {}
+  const { beforeRetry = [], beforeError = [] } = hooks ?? {}
   const beforeRequest = hooks?.beforeRequest?.filter((hook) => hook !== mustBeKy2) ?? []
   if (beforeRequest.some((hook) => managerOf(hook) === tokens)) {
     options.hooks = { ...hooks, beforeRequest }
@@ -80,12 +81,14 @@ function manage(options: Options, tokens: TokenManager, attached: Attachment): v
     return waited instanceof Promise ? waited.then(() => undefined) : undefined
   }
   markManaged(wait, tokens)
+  prepareTimeout(options)
   options.fetch = (request, init) => call.send(request as Request, init)
   // last, after all that the caller's hooks change, and with nothing between waiting and sending
   options.hooks = {
     ...hooks,
     beforeRequest: [...beforeRequest, wait],
     beforeRetry: [...beforeRetry.map((hook) => waitingFor(hook, call)), wait],
+    beforeError: [({ error }) => call.explain(error), ...beforeError],
   }
 }
 

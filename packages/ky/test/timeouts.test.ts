@@ -1,9 +1,25 @@
 import { once } from 'node:events'
 
+import * as newest from 'ky'
 import { HTTPError, TimeoutError, type Hooks } from 'ky'
+import * as ky200 from 'ky-2'
+import * as ky201 from 'ky-2.0'
+import * as ky202 from 'ky-2.1'
 import { describe, expect, test, vi } from 'vitest'
 
-import { weblink, client, failure, lane, holding, until, stopTimers, useService } from './support.ts'
+import { kyTokens } from '../src/index.ts'
+import {
+  weblink,
+  client,
+  failure,
+  lane,
+  holding,
+  holdIssuer,
+  until,
+  stopTimers,
+  tokens,
+  useService,
+} from './support.ts'
 
 await useService()
 
@@ -76,6 +92,73 @@ describe("ky's clocks", () => {
     expect(waiting).toHaveLength(1)
   })
 })
+
+const copies = { '2.0.0': ky200, '2.0.1': ky201, '2.0.2': ky202, newest } as unknown as Record<
+  string,
+  typeof newest
+>
+
+describe.each(Object.entries(copies))(
+  'the end of a wait for a token, with ky %s beside others',
+  (_, { default: ky, TimeoutError: Own }) => {
+    const timedOut = ky.create({ retry: 0, timeout: 20 })
+
+    test("is the caller's own TimeoutError, whose `cause` says why there was no token", async () => {
+      holdIssuer()
+      const seen: unknown[] = []
+      const hooks = { beforeError: [({ error }: { error: Error }) => (seen.push(error.cause), error)] }
+      const extended = timedOut.extend({ hooks }).extend(kyTokens(tokens))
+      const request = new Request(weblink('records'))
+      const error = (await failure(extended(request))) as InstanceType<typeof Own>
+      expect(error).toBeInstanceOf(Own)
+      expect(error.message).toBe(`Request timed out: GET ${request.url}`)
+      expect(error.request.url).toBe(request.url)
+      expect(error.cause).toMatchObject({ code: 'TOKEN_REQUEST_TIMEOUT', issuer: 'weblink' })
+      expect(seen).toEqual([error.cause])
+    })
+
+    test('is the same with `totalTimeout`, and where a later hook sets another `timeout`', async () => {
+      holdIssuer()
+      const extended = timedOut.extend(kyTokens(tokens))
+      const init = [(options: { timeout?: number | false }) => void (options.timeout = 30)]
+      for (const options of [
+        { totalTimeout: 60_000 },
+        { hooks: { init } },
+        { timeout: 30, hooks: { init } },
+      ]) {
+        const error = await failure(extended(weblink('records'), options as never))
+        expect(error).toBeInstanceOf(Own)
+        expect((error as Error).cause).toMatchObject({ code: 'TOKEN_REQUEST_TIMEOUT' })
+      }
+    })
+
+    test('is retried where `retryOnTimeout` says so, with a wait of its own', async () => {
+      holdIssuer()
+      const retries: unknown[] = []
+      const beforeRetry = [({ error }: { error: Error }) => void retries.push(error instanceof Own)]
+      const call = timedOut.extend(kyTokens(tokens))(weblink('records'), {
+        retry: { limit: 2, retryOnTimeout: true, delay: () => 0 },
+        hooks: { beforeRetry },
+      })
+      expect(await failure(call)).toBeInstanceOf(Own)
+      expect(retries).toEqual([true, true])
+    })
+
+    test("leaves a call that the caller aborts meanwhile its signal's reason", async () => {
+      holdIssuer()
+      const controller = new AbortController()
+      const reason = new Error('no longer')
+      const call = failure(
+        timedOut.extend(kyTokens(tokens))(weblink('records'), {
+          timeout: 60_000,
+          signal: controller.signal,
+        }),
+      )
+      controller.abort(reason)
+      expect(await call).toBe(reason)
+    })
+  },
+)
 
 test('a `beforeError` hook sees the signal of the last attempt, not the one that a timeout ended', async () => {
   let sends = 0
