@@ -31,6 +31,9 @@ const wrongUrl = [
 /** Codes of a connection that the other side closed. */
 const cut = /^(?:ECONNRESET|UND_ERR_SOCKET)$/
 
+/** Codes of a response that cannot be read: its compression (zlib), or its HTTP/1.1 (llhttp, undici). */
+const unreadable = /^(?:Z_|ERR_(?:BROTLI|ZLIB|PADDING|_ERROR)|HPE_|UND_ERR_(?:HEADERS_OVERFLOW|RES_))/
+
 /** Returns the error of a request that `error` of the transport ended. */
 export function transportFailure(request: IssuerRequest, error: unknown): TokenlaneError {
   const found = innermostOf(error, request.secrets)
@@ -57,7 +60,8 @@ export function transportFailure(request: IssuerRequest, error: unknown): Tokenl
   const way = wayOf(found, request)
   const hint = way === '' ? unusedProxy(request) : ''
   const isCut = way === '' && cut.test(code)
-  const what = isCut ? 'closed the connection before it responded' : `could not be reached${way}`
+  const sent = unreadable.test(code) ? 'sent a response that cannot be read' : `could not be reached${way}`
+  const what = isCut ? 'closed the connection before it responded' : sent
   const fault = way === '' && hint === '' ? wrongUrl.find(([codes]) => codes.test(code)) : undefined
   const url = fault ? `: ${fault[1]}, check the URL` : ''
   return failed(`${what} (${code})${url}${hint}`)

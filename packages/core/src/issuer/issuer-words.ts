@@ -22,7 +22,7 @@ const tellingPart = 8
 export function descriptionIn(
   { members, sent }: IssuerResponse,
   secrets: readonly string[],
-  named?: string,
+  named?: unknown,
 ): string {
   const { error } = members
   const texts = textsIn(members).filter(([, text]) => text !== error)
@@ -33,16 +33,27 @@ export function descriptionIn(
 }
 
 /** What members that describe an error are called, the more telling ones first. */
-const describing = [/description/i, /detail/i, /title/i, /message|summary|faultstring/i, /^error$/i]
+const describing = [
+  /description/i,
+  /detail/i,
+  /title/i,
+  /message|summary|faultstring|msg/i,
+  /reason/i,
+  /^error$/i,
+]
 /** How deep in a response they are looked for. */
 const deepest = 4
 
-/** Returns the texts in an object, by the names that they have there. */
-export function textsIn(value: unknown, depth = 1): readonly (readonly [name: string, text: string])[] {
-  if (depth > deepest || typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([name, inner]) =>
-    isText(inner) ? [[name, inner] as const] : textsIn(inner, depth + 1),
-  )
+/** Returns the texts in an object, by the names that they have there, and where they are. */
+export function textsIn(
+  value: unknown,
+  above: readonly string[] = [],
+): readonly (readonly [name: string, text: string, path: string])[] {
+  if (above.length >= deepest || typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const path = [...above, name]
+    return isText(inner) ? [[name, inner, path.join('.')] as const] : textsIn(inner, path)
+  })
 }
 
 /** Returns the client's secrets, which no message may repeat. */

@@ -178,6 +178,16 @@ test.each([
   )
 })
 
+test.each<[string, object, string]>([
+  ['WeChat', { errcode: 40_013, errmsg: 'invalid appid' }, ', "invalid appid"'],
+  ['Marketo', { success: false, errors: [{ code: '600', message: 'Bad' }] }, ', "Bad"'],
+  ['a token in words', { message: 'eyJhbGciOiJIUzI1NiJ9.e30.a' }, ''],
+])('a success without a token is quoted: %s', async (_who, body, quoted) => {
+  expect(await messageOf(() => Response.json(body), { credentials, maxWait: 1 })).toContain(
+    `sent no token (status 200, application/json${quoted});`,
+  )
+})
+
 test('an error in words, or of a server in trouble, is quoted', async () => {
   const options = { credentials, maxWait: 1 }
   const answering = (status: number) => (): Response => Response.json({ error: 'Out of order' }, { status })

@@ -10,6 +10,9 @@ const longest = 365 * 86_400_000
 /** In seconds. A larger number is a moment, or means no end. */
 const years = 1_000_000_000
 
+/** What servers call a lifetime, or its end: `expires_at`, `expiresIn`, `.expires`; not one in ms. */
+const otherName = /^\.?expires(?!.*(?:mil|ms$))[a-z_]{0,12}$/i
+
 interface Lifetime {
   /** In milliseconds; `undefined` for an `expires_in` that is anything but a finite time above 0. */
   readonly lifetime: number | undefined
@@ -29,7 +32,7 @@ export function lifetimeIn({ members, date }: IssuerResponse): Lifetime {
   // Zoho has milliseconds in the other one
   if (read(seconds)) return { lifetime: read(seconds), oddities: ['an `expires_in` beside `expires_in_sec`'] }
   if (isMissing) {
-    const name = ['expires_at', 'expires_on', 'expires'].find((member) => read(members[member]))
+    const name = Object.keys(members).find((member) => otherName.test(member) && read(members[member]))
     const used = name === undefined ? '1 h is assumed' : `\`${name}\` is used`
     return { lifetime: read(members[name ?? '']) ?? documented, oddities: [`no \`expires_in\` (${used})`] }
   }

@@ -203,6 +203,17 @@ test.each([
   expect(error.message).toContain(reason)
 })
 
+test.each(['Z_DATA_ERROR', 'HPE_INVALID_CONSTANT', 'UND_ERR_HEADERS_OVERFLOW'])(
+  'a response that cannot be read (%s) came from a server that was reached',
+  async (inner) => {
+    const error = await failure(() => {
+      throw new TypeError('fetch failed', { cause: Object.assign(new Error('leaked'), { code: inner }) })
+    })
+    expect(error).toMatchObject({ code: 'TOKEN_REQUEST_FAILED' })
+    expect(error.message).toContain(`sent a response that cannot be read (${inner})`)
+  },
+)
+
 test.each([
   ['ssl/tls alert certificate expired', 'TOKEN_REQUEST_FAILED', 'ERR_SSL_SSL/TLS_ALERT_CERTIFICATE_EXPIRED'],
   ['unsupported protocol', 'INSECURE_TRANSPORT', 'ERR_SSL_UNSUPPORTED_PROTOCOL'],

@@ -5,7 +5,7 @@ import type { TokenlaneError } from '../errors.ts'
 import { isText, printable } from '../foreign-text.ts'
 import { failure } from './issuer-failure.ts'
 import { mistakeOf } from './issuer-url.ts'
-import { descriptionIn, errorCode, knownErrors, proofsIn, textsIn } from './issuer-words.ts'
+import { descriptionIn, errorCode, isWord, knownErrors, proofsIn, textsIn } from './issuer-words.ts'
 import type { ClientProof, IssuedToken, IssuerRequest, IssuerResponse, TokenEndpoint } from './protocol.ts'
 import { lifetimeIn } from './token-lifetime.ts'
 
@@ -27,16 +27,22 @@ const otherTypes = new Set(['dpop', 'mac', 'n_a', 'pop'])
 
 const isSuccess = ({ status }: IssuerResponse): boolean => status >= 200 && status < 300
 
+/** Returns the token. Some servers put its scheme in front, which the header has by itself. */
+const tokenIn = ({ members }: IssuerResponse): unknown =>
+  isText(members['access_token']) ? members['access_token'].replace(bearer, '') : members['access_token']
+
+const bearer = /^bearer\s+/i
+
 /**
  * Returns the token in a response (RFC 6749 §5.1); throws what the response is instead. Any success with an access token
  * is a token response: servers differ in the status, and in the name of the type.
  */
 export function readTokenResponse(response: IssuerResponse, asked: TokenRequest): IssuedToken {
   const { status, members } = response
-  const { access_token: token, error } = members
+  const { error } = members
   if (isSuccess(response) && wrongToken(response, asked) === undefined)
     return {
-      token: token as string,
+      token: tokenIn(response) as string,
       lifetime: lifetimeIn(response).lifetime as number,
       oddities: odditiesOf(response),
       missingScopes: missingOf(asked.endpoint.scope, members['scope']),
@@ -65,7 +71,7 @@ export function isBusy({ status, body }: IssuerResponse): boolean {
 
 /** Errors of an issuer, or of a proxy in front of it, that may pass: `unknown_error` is Salesforce's. */
 const passingErrors = /unavailable|server.?error|internal|unknown_error|slow_down|time.?out/i
-export const passingStatuses: ReadonlySet<number> = new Set([407, 408, 421, 425, 429])
+export const passingStatuses: ReadonlySet<number> = new Set([407, 408, 409, 421, 425, 429, 499])
 /** Statuses that say that no token endpoint is there. */
 const misplacedStatuses = new Set([404, 405])
 
@@ -82,8 +88,13 @@ function isRefusal(response: IssuerResponse, oauthError: string | undefined): bo
   if (misplacedStatuses.has(status)) return knownErrors.has(oauthError)
   if (oauthError !== undefined) return status === 401 || !passingErrors.test(oauthError)
   if (status === 401 && isBearer) return false
-  // a page for people comes from a proxy or a firewall, whatever it is labelled as
-  return retryAfter() === undefined && !isHtml(response) && !/^\s*<(?!\?xml)/.test(response.body)
+  return retryAfter() === undefined && !isPage(response)
+}
+
+/** Whether it is a page for people, whatever it is labelled as: that comes from a proxy or a firewall. */
+function isPage(response: IssuerResponse): boolean {
+  const { type, body } = response
+  return isHtml(response) || (!/[/+]xml$/.test(type) && /^\s*<(?!\?xml)/.test(body))
 }
 
 function isHtml({ type }: IssuerResponse): boolean {
@@ -112,7 +123,7 @@ function refusal(
   const method = /\b(?:basic|body|form|header|post)\b/i.test(quoted) ? ', and `clientAuthentication`' : ''
   const check = `: check the client id and ${proof.proof} in ${credentialsIn(endpoint)}${oddTextIn(client)}${method}`
   const isAboutClient =
-    oauthError === 'invalid_client' ||
+    oauthError?.startsWith('invalid_client') === true ||
     (status === 401 ? !aboutRequest.has(oauthError ?? '') : status === 403 && oauthError === undefined)
   const hint = isAboutClient ? check + (proof.hint?.(client) ?? '') : ''
   const named = optionsOf[oauthError ?? '']
@@ -153,9 +164,13 @@ function wrongResponse(response: IssuerResponse, asked: TokenRequest): Wrong {
   const page = pageIn(response, request.url, check)
   if (page !== undefined) return [page]
   if (status >= 400) return [`responded with status ${status}${quoted}`]
-  const isToken = hasToken(members) || members['token_type'] !== undefined
-  const fault = isSuccess(response) && isToken ? wrongToken(response, asked) : undefined
-  return fault ?? [`sent no token (status ${status}, ${contentOf(response)})`]
+  const { access_token: token = tokenPlace(members), token_type: type } = members
+  const fault = isSuccess(response) && (token ?? type) !== undefined ? wrongToken(response, asked) : undefined
+  const words = descriptionIn(response, request.secrets, members['error'])
+  // what is long and without spaces may be a token
+  return (
+    fault ?? [`sent no token (status ${status}, ${contentOf(response)}${/\S{20}/.test(words) ? '' : words})`]
+  )
 }
 
 /** Describes a redirect or an HTML page, which the issuer itself would not send; `undefined` for other responses. */
@@ -169,20 +184,29 @@ export function pageIn(response: IssuerResponse, url: URL, check: string): strin
   return what && `${what} (status ${status}): is a proxy or firewall answering${certificate}? ${check}`
 }
 
-/** Whether there is a token of whatever name, at any place: the next response will have it there, too. */
-function hasToken(members: IssuerResponse['members']): boolean {
-  return textsIn(members).some(([name]) => /token$/i.test(name))
+/** Returns where a token of whatever name is: the next response will have it there, too. */
+function tokenPlace(members: IssuerResponse['members']): string | undefined {
+  return textsIn(members).find(([name]) => /(?:token|jwt)$/i.test(name))?.[2]
 }
 
 /** Returns which member of a token response is missing or wrong, `undefined` if it is in order. */
-function wrongToken(response: IssuerResponse, { endpoint, held }: TokenRequest): Wrong | undefined {
-  const { access_token: token, token_type: type } = response.members
+function wrongToken(response: IssuerResponse, { endpoint, held, request }: TokenRequest): Wrong | undefined {
+  const token = tokenIn(response)
+  const { token_type: type } = response.members
   const { tokenTypes } = endpoint
   const name = typeof type === 'string' ? type : ''
   const isOther = otherTypes.has(name.toLowerCase())
-  if (!isText(token) && hasToken(response.members))
-    return wrong('access_token', 'in another place, or has another name')
-  if (!isText(token)) return ['sent a token response whose `access_token` is missing']
+  if (!isText(token)) {
+    const place = tokenPlace(response.members)
+    if (place !== undefined)
+      return wrong(
+        'access_token',
+        `in another place, or has another name${isWord(place, request.secrets) ? `: \`${place}\`` : ''}`,
+      )
+    return token === undefined || token === ''
+      ? ['sent a token response whose `access_token` is missing']
+      : wrong('access_token', 'not a text')
+  }
   if (tokenTypes === undefined && isOther)
     return wrong('token_type', `${name}, which a Bearer header cannot carry`)
   if (tokenTypes !== undefined && !tokenTypes.includes(name.toLowerCase()))
@@ -211,6 +235,7 @@ function odditiesOf(response: IssuerResponse): readonly string[] {
   return [
     ...(status === 200 ? [] : [`status ${status} instead of 200`]),
     ...(isForm ? ['a form in place of JSON'] : []),
+    ...(tokenIn(response) === members['access_token'] ? [] : ['an `access_token` that begins with Bearer']),
     ...(isBearer ? [] : [type === undefined ? 'no `token_type`' : 'a `token_type` that is not Bearer']),
     ...lifetimeIn(response).oddities,
   ]

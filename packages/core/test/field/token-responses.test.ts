@@ -129,6 +129,18 @@ test.each<[string, RequestListener, number]>([
   ['a moment as a date', json({ access_token: 'a', expires_at: new Date(inSeconds(60) * 1_000) }), 60],
   ['a moment in ms', json({ access_token: 'a', expires_at: inSeconds(60) * 1_000 }), 60],
   ['`expires` (Facebook)', json({ access_token: 'a', expires: 60 }), 60],
+  [
+    '`.expires` (ASP.NET)',
+    json({ access_token: 'a', '.expires': new Date(inSeconds(60) * 1_000).toUTCString() }),
+    60,
+  ],
+  ['`expiresIn`', json({ access_token: 'a', expiresIn: 60 }), 60],
+  ['a lifetime in ms under another name', json({ access_token: 'a', expires_in_ms: 6e4 }), 3_600],
+  [
+    'Bearer in front of the token (nuxt-community/auth-module#95)',
+    json({ access_token: 'Bearer a', expires_in: 60 }),
+    60,
+  ],
   ['a moment that cannot be read', json({ access_token: 'a', expires_at: 'tomorrow' }), 3_600],
   ['an epoch as expires_in', json({ access_token: 'a', expires_in: inSeconds(60) }), 60],
   ['fifty years', json({ access_token: 'a', expires_in: 1_576_797_207 }), 31_536_000],
@@ -176,6 +188,30 @@ test('a form in place of JSON is odd', async () => {
   ])
 })
 
+test('a token that begins with Bearer is odd', async () => {
+  answer = json({ access_token: 'bearer  a', token_type: 'Bearer', expires_in: 60 })
+  const { events } = await ask()
+  const oddities = ['an `access_token` that begins with Bearer']
+  expect(events).toContainEqual({ type: 'token.unusual', issuer: 'general', oddities })
+})
+
+test.each<[object, string]>([
+  [{ token: 'a' }, ': `token`'],
+  [{ accessToken: 'a', expiresIn: 60 }, ': `accessToken`'],
+  [{ data: { access_token: 'a' } }, ': `data.access_token`'],
+  [[{ access_token: 'a' }], ': `0.access_token`'],
+  [{ jwt: 'a.b.c' }, ': `jwt`'],
+  // a server that repeats what was sent
+  [{ 'secret-1-token': 'a' }, ' ('],
+])('a token that stands elsewhere is found: %j', async (body, place) => {
+  answer = json(body)
+  const { outcome } = await ask()
+  expect((outcome as { message: string }).message).toContain(
+    `whose \`access_token\` is in another place, or has another name${place}`,
+  )
+  expect(forms).toHaveLength(1)
+})
+
 test.each<[string, object]>([
   ['DPoP (RFC 9449)', { access_token: 'a', token_type: 'DPoP', expires_in: 60 }],
   ['mac', { access_token: 'a', token_type: 'mac', expires_in: 60 }],
@@ -186,6 +222,8 @@ test.each<[string, object]>([
   ['a token by another name (Marketing Cloud)', { accessToken: 'a', expiresIn: 60 }],
   ['a token of another kind (Google)', { id_token: 'a.b.c', token_type: 'Bearer' }],
   ['a token in an array', [{ access_token: 'a', expires_in: 60 }]],
+  ['a token that is a number', { access_token: 12, token_type: 'Bearer', expires_in: 60 }],
+  ['a token that is an object', { access_token: { value: 'a' }, token_type: 'Bearer', expires_in: 60 }],
   ['a token of two lines', { access_token: 'a\nb', token_type: 'Bearer', expires_in: 60 }],
 ])('what is refused for good is asked for once, and calls fail at once: %s', async (_what, body) => {
   answer = json(body)
@@ -226,6 +264,7 @@ test.each<[string, object, string]>([
   ['Apigee', { ErrorCode: 'invalid_client', Error: 'ClientId is Invalid' }, 'ClientId is Invalid'],
   ['FedEx', { errors: [{ code: 'NOT.AUTHORIZED', message: 'Not a valid client.' }] }, 'Not a valid client.'],
   ['UPS', { response: { errors: [{ code: '10401', message: 'Invalid client.' }] } }, 'Invalid client.'],
+  ['Zoom', { reason: 'Invalid client_id', error: 'invalid_client' }, 'Invalid client_id'],
   ['Genesys', { error: 'invalid_client', description: 'not known here' }, 'not known here'],
 ])('the words of a server are quoted, wherever they stand: %s', async (_who, body, words) => {
   answer = json(body, 401)
@@ -245,6 +284,24 @@ test.each(['unknown_error', 'internal_failure', 'service_unavailable', 'Internal
     expect((await ask()).outcome).toMatchObject({ value: 'a' })
   },
 )
+
+test.each([409, 499])('status %i of a gateway passes (nginx)', async (status) => {
+  answer = (request, response) =>
+    (forms.length === 1 ? json('', status) : json({ access_token: 'a', expires_in: 60 }))(request, response)
+  expect((await ask()).outcome).toMatchObject({ value: 'a' })
+})
+
+test('an error in XML is a refusal', async () => {
+  answer = (_, response) =>
+    response.writeHead(401, { 'content-type': 'application/xml' }).end('<error>invalid_client</error>')
+  expect((await ask()).outcome).toMatchObject({ code: 'TOKEN_REQUEST_REFUSED', definite: true })
+})
+
+test('an error of another name about the client names its credentials (Salesforce)', async () => {
+  answer = json({ error: 'invalid_client_id', error_description: 'client identifier invalid' }, 400)
+  const { outcome } = await ask()
+  expect((outcome as { message: string }).message).toContain('check the client id and secret')
+})
 
 test('a 401 is a refusal, whatever its error is called (ServiceNow)', async () => {
   answer = json({ error: 'server_error', error_description: 'access_denied' }, 401)
