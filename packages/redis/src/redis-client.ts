@@ -5,7 +5,7 @@ export type RedisClient = NodeRedis | IoRedis
 export interface Connection {
   duplicate?(): Connection
   connect?(): Promise<unknown>
-  on?(event: string, listener: (error: unknown) => void): unknown
+  on?(event: string, listener: (error: string) => void): unknown
   /** Of `redis`. */
   destroy?(): unknown
   /** Of ioredis. */

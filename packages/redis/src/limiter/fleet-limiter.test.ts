@@ -46,7 +46,7 @@ function limiterWithSlowRedis() {
       fallbackShare: 1 / 8,
       timeout: 500,
       reconnectTime: 6_000,
-      link: { listeners: new Set(), isBypassed: false, bypass() {} },
+      link: { errors: new Set(), isBypassed: false, bypass() {} },
       runtime: processRuntime,
     },
   )

@@ -14,7 +14,7 @@ import { CountedClaim, type Keeping, keepsNothing } from './counted-claim.ts'
 import type { Exchange, Request, Response } from './exchange.ts'
 import { FallbackLimiter } from './fallback-limiter.ts'
 import { FleetRoundTrips } from './fleet-round-trips.ts'
-import type { Link, LinkListener } from './link.ts'
+import type { Link } from './link.ts'
 import { Reachability, shortestOutage } from './reachability.ts'
 import { RedisRequests } from './redis-requests.ts'
 import type { Runtime } from './runtime.ts'
@@ -35,7 +35,7 @@ const never = Number.NEGATIVE_INFINITY
 /** What the limiter of one API in one process needs; times in milliseconds. */
 export interface FleetLimiterOptions {
   readonly exchange: Exchange
-  readonly link: Pick<Link, 'listeners' | 'isBypassed' | 'bypass'>
+  readonly link: Pick<Link, 'errors' | 'isBypassed' | 'bypass'>
   /** Names the process. */
   readonly name: string
   readonly fallbackShare: number
@@ -73,7 +73,6 @@ export class FleetLimiter implements RateLimiter {
   readonly #reachability: Reachability
   readonly #fallback: FallbackLimiter
   readonly #requests: RedisRequests<Request, Response>
-  readonly #linkListener: LinkListener
   #cancelTimer: () => void = () => {}
   #exchanges = 0
   #lastSentAt = never
@@ -116,8 +115,7 @@ export class FleetLimiter implements RateLimiter {
         this.#plan()
       },
     })
-    this.#linkListener = { failed: this.#noteError, connected: () => this.#requests.connected() }
-    link.listeners.add(this.#linkListener)
+    link.errors.add(this.#noteError)
   }
 
   take(claim: Claim, wanted: number): Permit | NotBefore {
@@ -175,7 +173,7 @@ export class FleetLimiter implements RateLimiter {
 
   /** Reports what Redis does not know, then ends, also if Redis does not respond in time. */
   close(): Promise<void> {
-    this.#options.link.listeners.delete(this.#linkListener)
+    this.#options.link.errors.delete(this.#noteError)
     for (const want of this.#wants.values()) want.wanted = 0
     this.#units.dropAll()
     this.#state = 'last'

@@ -1,32 +1,25 @@
 import { type Connection, type RedisClient, runScript, type Script } from '../redis-client.ts'
 
-/** Hears of a client's connections. */
-export interface LinkListener {
-  failed(error: unknown): void
-  /** A new connection took the place of one that is gone. */
-  connected(): void
-}
+/** Called with each error of a client's connections. */
+export type ErrorListener = (error: unknown) => void
 
 /**
  * How limiters reach Redis: through the application's client, and past it while its connection is half open, which a
  * client without a time limit for its socket does not find out.
  */
 export class Link {
-  readonly listeners: Set<LinkListener> = new Set()
+  readonly errors: Set<ErrorListener> = new Set()
   readonly #client: RedisClient & Connection
   #bypass: (RedisClient & Connection) | undefined
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(client: RedisClient) {
     this.#client = client
-    const failed = (error: unknown): void => {
-      for (const listener of this.listeners) listener.failed(error)
+    const hear: ErrorListener = (error) => {
+      for (const listener of this.errors) listener(error)
     }
     // the last two are those of a Cluster of ioredis and of `redis`
-    for (const event of ['error', 'node error', 'node-error']) this.#client.on?.(event, failed)
-    this.#client.on?.('ready', () => {
-      for (const listener of this.listeners) listener.connected()
-    })
+    for (const event of ['error', 'node error', 'node-error']) this.#client.on?.(event, hear)
   }
 
   /** Whether requests go past the client of the application. */

@@ -42,34 +42,6 @@ test('a response 1 ms before the time is over counts, and none shortly after it 
   expect(seen).toEqual(['here', expect.stringMatching(/^no response in \d+ ms$/)])
 })
 
-test('a request that its client does not send again over a new connection is given up soon', async () => {
-  const { requests, send, sent, seen } = requestsWith(500)
-  send('one')
-  await pass(200)
-  requests.connected()
-  await pass(490)
-  expect(requests.isFree).toBe(false)
-  await pass(20)
-  expect(requests.isFree).toBe(true)
-  send('two')
-  sent[0]?.response('of the first')
-  sent[1]?.response('of the second')
-  await pass(0)
-  expect(seen).toEqual([expect.stringMatching(/^no response in/), 'of the second'])
-})
-
-test('a new connection is nothing to a request that was refused, or to none', async () => {
-  const { requests, send, sent, seen } = requestsWith(500)
-  requests.connected()
-  send('one')
-  sent[0]?.refuse(new Error('ECONNRESET'))
-  await pass(10)
-  requests.connected()
-  await pass(200)
-  expect(requests.isFree).toBe(true)
-  expect(seen).toEqual([])
-})
-
 describe('a process that is frozen for 8 s while it waits for Redis', () => {
   beforeEach(() => vi.useRealTimers())
   afterEach(() => vi.unstubAllGlobals())
@@ -117,16 +89,31 @@ test('a late response counts, and a Redis that is far away may take longer from 
   expect(seen).toEqual(['no response in 500 ms', 'late'])
 })
 
-test('a response that never comes is given up after 4 s, and what comes later is not heard', async () => {
+test('a response that never comes is given up when Redis had twice its time, and what comes later is not heard', async () => {
   const { requests, send, sent, seen } = requestsWith(500)
   send('one')
-  await pass(3_999)
+  await pass(990)
   expect(requests.isFree).toBe(false)
-  await pass(1)
+  await pass(20)
   expect(requests.isFree).toBe(true)
-  sent[0]?.response('much too late')
+  send('two')
+  sent[0]?.response('of the first')
+  sent[1]?.response('of the second')
   await pass(0)
-  expect(seen).toEqual(['no response in 500 ms', 'silent'])
+  expect(seen).toEqual(['no response in 500 ms', 'of the second'])
+})
+
+test('each request that is given up is waited for longer, at most 4 s, and a silence of 4 s is reported', async () => {
+  const { requests, send, seen } = requestsWith(500)
+  const waits: number[] = []
+  for (let each = 0; each < 4; each += 1) {
+    const sentAt = performance.now()
+    send('again')
+    while (!requests.isFree) await pass(10)
+    waits.push(Math.round((performance.now() - sentAt) / 100) / 10)
+  }
+  expect(waits).toEqual([1, 2, 4, 4])
+  expect(seen).toEqual(['no response in 500 ms', 'silent', 'silent'])
 })
 
 test('a Redis that refuses for less than the time is asked again, and nothing is reported', async () => {

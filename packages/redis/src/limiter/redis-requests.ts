@@ -1,7 +1,9 @@
 import type { Runtime } from './runtime.ts'
 
-/** After how long a request without a response is given up, in milliseconds. The connection may be half open. */
+/** After how long a request without a response is given up at the latest, in milliseconds. The connection may be half open. */
 const longestWait = 4_000
+/** By what factor a request may take longer than one that was given up before it: Redis may be far away. */
+const patience = 4
 /** How often a request is sent again while Redis refuses it, in milliseconds. */
 const retryAfter = 250
 
@@ -27,6 +29,8 @@ export class RedisRequests<Request, Reply> {
   /** Whether a request may leave: none is under way, and none was refused just now. */
   isFree = true
   #round = 0
+  /** How many requests were given up since the last response. */
+  #givenUp = 0
   /** When the first request left that has no response; `Infinity` while Redis responds. */
   unansweredSince: number = Infinity
   /** The time that Redis has to respond from then on. */
@@ -34,8 +38,6 @@ export class RedisRequests<Request, Reply> {
   #isUnreachable = false
   /** Why Redis refused the last request; `undefined` since it responded. */
   #refusal: unknown
-  /** Whether the last request was refused, and the next one may not leave yet. */
-  #isResting = false
   #lastRoundTrips: number[] = []
   /** Cancels the next timer: a request is given up, or another one may leave. */
   #cancel: () => void = () => {}
@@ -71,28 +73,18 @@ export class RedisRequests<Request, Reply> {
     const round = (this.#round += 1)
     const sentAt = this.#runtime.now()
     this.isFree = false
-    this.#isResting = false
     this.unansweredSince = Math.min(this.unansweredSince, sentAt)
     this.#countdown ??= this.#runtime.countdown(this.#responseTimeout, () => this.#late())
-    // by the clock: Redis keeps what it grants for no longer
-    this.#next(longestWait, () => {
-      this.#round += 1
-      if (this.#isUnreachable) this.#listener.silent()
-    })
+    this.#giveUpIn(this.#isUnreachable ? this.#responseTimeout * patience ** this.#givenUp : longestWait)
     this.#exchange(request).then(
       // what was given up is replaced by what the next request states
       (response) => round === this.#round && this.#end(sentAt, () => responded(response)),
       (error: unknown) => {
+        this.#refusal = error
         this.#listener.failed(error)
-        if (round === this.#round) this.#rest(error)
+        if (round === this.#round) this.#rest()
       },
     )
-  }
-
-  /** A client sends again at once what its old connection left open, or never. */
-  connected(): void {
-    if (this.isFree || this.#isResting) return
-    this.#next(this.#responseTimeout, () => (this.#round += 1))
   }
 
   close(): void {
@@ -105,6 +97,7 @@ export class RedisRequests<Request, Reply> {
     this.close()
     this.#lastRoundTrips = [...this.#lastRoundTrips.slice(-4), this.#runtime.now() - sentAt]
     this.unansweredSince = Infinity
+    this.#givenUp = 0
     this.#isUnreachable = false
     this.#refusal = undefined
     this.isFree = true
@@ -112,9 +105,7 @@ export class RedisRequests<Request, Reply> {
   }
 
   /** Lets the next request leave a little after a refusal. */
-  #rest(error: unknown): void {
-    this.#refusal = error
-    this.#isResting = true
+  #rest(): void {
     const pause = retryAfter * (0.5 + this.#runtime.random() / 2)
     const left = Math.max(1, this.#countdown?.left ?? 0)
     this.#next(this.#isUnreachable ? pause : Math.min(pause / 2, left))
@@ -126,10 +117,22 @@ export class RedisRequests<Request, Reply> {
     const late = (): void => {
       if (countdown !== this.#countdown || this.#isUnreachable) return
       this.#isUnreachable = true
+      // a client may never send again what its old connection left open
+      if (!this.isFree) this.#giveUpIn(this.#responseTimeout)
       const silence = `no response in ${Math.round(this.#responseTimeout)} ms`
       this.#listener.unreachable(this.#refusal ?? new Error(silence))
     }
     this.#runtime.after(1, () => this.#runtime.after(1, late))
+  }
+
+  /** Lets another request leave although this one has no response; by the clock, since Redis keeps what it grants for no longer. */
+  #giveUpIn(ms: number): void {
+    this.#next(Math.min(ms, longestWait), () => {
+      this.#round += 1
+      this.#givenUp += 1
+      const isSilent = this.#isUnreachable && this.#runtime.now() - this.unansweredSince >= longestWait
+      if (isSilent) this.#listener.silent()
+    })
   }
 
   /** Lets the next request leave in `ms` milliseconds. */

@@ -113,3 +113,19 @@ test.each([
     }),
   )
 })
+
+test('a right whose reply never comes is given back', async () => {
+  vi.useFakeTimers()
+  const args: string[][] = []
+  const command = (_: string, options: { arguments: string[] }): Promise<unknown> => {
+    args.push(options.arguments)
+    return new Promise(() => {})
+  }
+  const client: RedisClient = { eval: command, evalSha: command }
+  void redisTokenStore({ client }).claim('name', undefined, 60_000)
+  await vi.advanceTimersByTimeAsync(1_990)
+  expect(args).toHaveLength(1)
+  await vi.advanceTimersByTimeAsync(20)
+  expect(args[1]).toEqual([args[0]?.[1], '0'])
+  vi.useRealTimers()
+})

@@ -1,4 +1,5 @@
 import {
+  Countdown,
   type SharedStore,
   sharedStore,
   type StoreClaim,
@@ -10,6 +11,9 @@ import { checkOptions } from '../options.ts'
 import { run, runScript, type RedisClient, type Script, textOf } from '../redis-client.ts'
 import { serverFacts } from '../server-facts.ts'
 import * as scripts from '../scripts.ts'
+
+/** After how long core no longer waits for a claim, and some more, in milliseconds. */
+const longestClaim = 2_000
 
 /** Configures a shared token store. */
 export interface RedisTokenStoreOptions {
@@ -71,12 +75,17 @@ export function redisTokenStore(options: RedisTokenStoreOptions): SharedStore {
   const store: TokenStore = {
     async claim(name, stale, lease) {
       const fence = globalThis.crypto.randomUUID()
+      // Redis may have run the script although its reply was lost: a right that is not used holds up the others
+      const giveBack = (): void => void call(scripts.release, name, [fence, '0']).catch(() => {})
+      // some clients never say that a reply was lost
+      const countdown = new Countdown(longestClaim, giveBack).unref()
       try {
         return readClaim(await call(scripts.claim, name, [stale ?? '', fence, whole(lease)]))
       } catch (error) {
-        // Redis may have run the script although its reply was lost: a right that is not used holds up the others
-        call(scripts.release, name, [fence, '0']).catch(() => {})
+        giveBack()
         throw error
+      } finally {
+        countdown.stop()
       }
     },
     write: (name, fence, entry, lifetime) => call(scripts.write, name, [fence, entry, whole(lifetime)]),

@@ -3,7 +3,7 @@ import type { Claim, LimitedApi, Permit } from '@tokenlane/core/fleet'
 import { Random } from '@tokenlane/testing/random'
 import { createExchange, type Exchange } from '../../src/limiter/exchange.ts'
 import { FleetLimiter } from '../../src/limiter/fleet-limiter.ts'
-import type { LinkListener } from '../../src/limiter/link.ts'
+import type { ErrorListener } from '../../src/limiter/link.ts'
 import type { Runtime } from '../../src/limiter/runtime.ts'
 import { type RedisClient, run as runText, runScript } from '../../src/redis-client.ts'
 import * as scripts from '../../src/scripts.ts'
@@ -75,7 +75,7 @@ export class SimulatedProcess {
   readonly runtime: Runtime
   /** Messages that got lost on the way: the client says so once it has a new connection. */
   readonly lost: (() => void)[] = []
-  readonly listeners = new Set<LinkListener>()
+  readonly errors = new Set<ErrorListener>()
   isDead = false
   calls = 0
   lastCallAt = 0
@@ -138,7 +138,7 @@ export class SimulatedProcess {
       timeout,
       reconnectTime: 6_000,
       runtime: this.runtime,
-      link: { listeners: this.listeners, isBypassed: false, bypass() {} },
+      link: { errors: this.errors, isBypassed: false, bypass() {} },
     })
   }
 
