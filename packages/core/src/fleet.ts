@@ -33,3 +33,4 @@ export {
 export { Arrivals, defaultGrace, type LimiterClock, type SentRequest } from './limits/arrivals.ts'
 export { Countdown } from './time/countdown.ts'
 export { longestTimer } from './time/duration.ts'
+export { later, type Moment, moment } from './time/expiry.ts'

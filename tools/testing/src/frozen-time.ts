@@ -11,12 +11,13 @@ interface Timer {
  */
 export class FreezableTime {
   #now = 0
+  #asleep = 0
   readonly #start = Date.UTC(2026, 10, 21)
   readonly #timers = new Map<object, Timer>()
 
   constructor() {
     vi.spyOn(performance, 'now').mockImplementation(() => this.#now)
-    vi.spyOn(Date, 'now').mockImplementation(() => this.#start + this.#now)
+    vi.spyOn(Date, 'now').mockImplementation(() => this.#start + this.#now + this.#asleep)
     vi.stubGlobal('setTimeout', (act: () => void, ms = 1) => {
       const timer = { unref: () => timer, ref: () => timer }
       this.#timers.set(timer, { due: this.#now + Math.max(1, Math.trunc(ms)), act })
@@ -49,6 +50,11 @@ export class FreezableTime {
     for (const timer of this.#due(this.#now)) await this.#fire(timer)
     arrived()
     await settle()
+  }
+
+  /** Lets time pass for a machine that sleeps: the wall clock alone goes on, and no timer comes nearer. */
+  suspend(ms: number): void {
+    this.#asleep += ms
   }
 
   #due(until: number): [object, Timer][] {

@@ -1,7 +1,9 @@
 import {
   type Claim,
   defaultGrace,
+  later,
   type LimitedApi,
+  type Moment,
   type NotBefore,
   type Permit,
   type RateLimiter,
@@ -17,7 +19,7 @@ import { FleetRoundTrips } from './fleet-round-trips.ts'
 import type { Link } from './link.ts'
 import { Reachability, shortestOutage } from './reachability.ts'
 import { RedisRequests } from './redis-requests.ts'
-import type { Runtime } from './runtime.ts'
+import { longestSince, type Runtime } from './runtime.ts'
 import { Units } from './units.ts'
 
 /** The least distance of exchanges, and how often a process checks whether a pause was lifted, in milliseconds. */
@@ -87,7 +89,7 @@ export class FleetLimiter implements RateLimiter {
   /** Whether calls have turned out to cost less than they took. */
   #isGivingBack = false
   #pausedUntil = never
-  #sharesUntil = never
+  #sharesUntil: Moment = { wall: never, monotonic: never }
   /** When this process last asked because a connection was refused: one node of a Cluster may be gone for long. */
   #noticedAt = never
   readonly #closed = Promise.withResolvers<void>()
@@ -185,7 +187,7 @@ export class FleetLimiter implements RateLimiter {
   }
 
   get #isSharing(): boolean {
-    return !this.#reachability.isTogether || this.#runtime.now() < this.#sharesUntil
+    return !this.#reachability.isTogether || longestSince(this.#sharesUntil, this.#runtime.moment()) < 0
   }
 
   #wantOf(claim: Claim): Want {
@@ -301,7 +303,7 @@ export class FleetLimiter implements RateLimiter {
     this.#offset = clock - now
     this.#roundTrips.update(together(...trips), now, this.#keeping.lifetime)
     const outcome = this.#reachability.responded(request)
-    if (outcome !== 'outdated') this.#share(response, now)
+    if (outcome !== 'outdated') this.#share(response)
     if (outcome === 'back') {
       if (this.#options.link.isBypassed) this.#api.failed('half-open connection: set a socket timeout')
       this.#api.recovered()
@@ -313,7 +315,7 @@ export class FleetLimiter implements RateLimiter {
     for (const [about, text, ms] of response.words)
       this.#hear({ about, text, for: ms > forGood / 2 ? Infinity : ms })
     // requests of this process may arrive sooner than those of others
-    const later = now + Math.min(defaultGrace, this.#roundTrips.lead)
+    const start = later(this.#runtime.moment(), Math.min(defaultGrace, this.#roundTrips.lead))
     for (const [index, want] of asked.entries()) {
       const { counted } = want
       const { grants, wait, soonest, used } = response.wants[index] as Response['wants'][number]
@@ -321,7 +323,7 @@ export class FleetLimiter implements RateLimiter {
       const isQueued = wanted > grants.length
       const askAt = isQueued ? now + Math.min(wait, counted.longestWait(now, this.#isGivingBack)) : never
       Object.assign(want, { used, knownAt: now, soonestAt: now + soonest, isQueued, askAt })
-      const dueAt = grants.map((due) => later + due)
+      const dueAt = grants.map((due) => later(start, due))
       this.#units.grant(counted, cost, `${request.id}${index + 1}`, dueAt)
       // a claim whose limits have changed meanwhile
       const { key } = counted.claim
@@ -372,8 +374,8 @@ export class FleetLimiter implements RateLimiter {
   }
 
   /** Others may not reach Redis and send their shares: this process does too, until just before Redis grants again. */
-  #share({ sharesFrom, sharesUntil }: Response, now: number): void {
-    this.#sharesUntil = now + sharesUntil - unreported
+  #share({ sharesFrom, sharesUntil }: Response): void {
+    this.#sharesUntil = later(this.#runtime.moment(), sharesUntil - unreported)
     if (sharesUntil <= 0) return
     if (this.#isSharing) this.#fallback.hasten(Math.max(0, sharesFrom))
     else this.#fallback.begin(Math.max(0, sharesFrom), this.#heard.member, this.#offset)

@@ -1,4 +1,5 @@
-import type { Runtime } from './runtime.ts'
+import type { Moment } from '@tokenlane/core/fleet'
+import { longestSince, type Runtime } from './runtime.ts'
 
 /** After how long a request without a response is given up at the latest, in milliseconds. The connection may be half open. */
 const longestWait = 4_000
@@ -71,9 +72,9 @@ export class RedisRequests<Request, Reply> {
   /** @param responded takes the response, late or not. */
   send(request: Request, responded: (response: Reply) => void): void {
     const round = (this.#round += 1)
-    const sentAt = this.#runtime.now()
+    const sentAt = this.#runtime.moment()
     this.isFree = false
-    this.unansweredSince = Math.min(this.unansweredSince, sentAt)
+    this.unansweredSince = Math.min(this.unansweredSince, sentAt.monotonic)
     this.#countdown ??= this.#runtime.countdown(this.#responseTimeout, () => this.#late())
     this.#giveUpIn(this.#isUnreachable ? this.#responseTimeout * patience ** this.#givenUp : longestWait)
     this.#exchange(request).then(
@@ -93,9 +94,10 @@ export class RedisRequests<Request, Reply> {
     this.#countdown = undefined
   }
 
-  #end(sentAt: number, responded: () => void): void {
+  #end(sentAt: Moment, responded: () => void): void {
+    if (longestSince(sentAt, this.#runtime.moment()) >= longestWait) return this.#giveUpIn(0)
     this.close()
-    this.#lastRoundTrips = [...this.#lastRoundTrips.slice(-4), this.#runtime.now() - sentAt]
+    this.#lastRoundTrips = [...this.#lastRoundTrips.slice(-4), this.#runtime.now() - sentAt.monotonic]
     this.unansweredSince = Infinity
     this.#givenUp = 0
     this.#isUnreachable = false

@@ -1,7 +1,13 @@
-import { Arrivals, type Permit, type RoundTripMemory, type SentRequest } from '@tokenlane/core/fleet'
+import {
+  Arrivals,
+  type Moment,
+  type Permit,
+  type RoundTripMemory,
+  type SentRequest,
+} from '@tokenlane/core/fleet'
 import type { CountedClaim } from './counted-claim.ts'
 import type { Request, UnitReport } from './exchange.ts'
-import type { Runtime } from './runtime.ts'
+import { longestSince, type Runtime } from './runtime.ts'
 
 /** The units of one attempt, in Redis. */
 interface Unit {
@@ -11,7 +17,7 @@ interface Unit {
   readonly before: number
   cost: number
   /** When an attempt may take it. */
-  readonly dueAt?: number
+  readonly dueAt?: Moment
   request?: SentRequest<Unit>
   /** When Redis must know that the request was sent. */
   tellAt?: number
@@ -66,7 +72,7 @@ export class Units {
   }
 
   /** Adds units that Redis has granted. */
-  grant({ claim: { key }, series }: CountedClaim, cost: number, id: string, dueAt: readonly number[]): void {
+  grant({ claim: { key }, series }: CountedClaim, cost: number, id: string, dueAt: readonly Moment[]): void {
     const grants = this.#grants.get(key) ?? []
     for (const [index, at] of dueAt.entries())
       grants.push({ id: `${id}.${index + 1}`, series, cost, before: cost, dueAt: at })
@@ -76,9 +82,11 @@ export class Units {
   /** Returns how many units calls may still take, and when the first of them is due. */
   inHand(key: string): { readonly count: number; readonly dueAt: number } {
     const grants = this.#grants.get(key) ?? []
-    const tooOld = this.#runtime.now() - useWithin
-    while ((grants[0]?.dueAt ?? Infinity) < tooOld) this.#settle(grants.shift() as Unit, 0)
-    return { count: grants.length, dueAt: grants[0]?.dueAt ?? Infinity }
+    const now = this.#runtime.moment()
+    // Redis counts a unit for so long only, whatever kept the process from using it
+    while (grants[0]?.dueAt && longestSince(grants[0].dueAt, now) > useWithin)
+      this.#settle(grants.shift() as Unit, 0)
+    return { count: grants.length, dueAt: grants[0]?.dueAt?.monotonic ?? Infinity }
   }
 
   /** How many units calls may take. */

@@ -111,6 +111,7 @@ export class SimulatedProcess {
     const now = (): number => start + fleet.world.now * pace
     this.runtime = {
       now,
+      moment: () => ({ wall: now(), monotonic: now() }),
       after: (ms, run) => this.#later(ms / pace, run),
       countdown: (ms, run) => {
         const end = now() + ms
