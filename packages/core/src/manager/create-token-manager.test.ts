@@ -459,6 +459,23 @@ test('an unknown issuer is named as what it is', async () => {
   })
 })
 
+test('an issuer without a name must be the only one', async () => {
+  const names = ['general', 'weblink']
+  const issuers = Object.fromEntries(
+    names.map((name) => [
+      name,
+      {
+        tokenEndpoint: `https://${name}.example/t`,
+        credentials: { clientId: name, clientSecret: 'secret-1' },
+      },
+    ]),
+  )
+  await using tokens = createTokenManager({ issuers, apis: [] })
+  const message = expect.stringContaining('`issuer` is missing; allowed: one of general, weblink') as string
+  await expect(tokens.getToken()).rejects.toMatchObject({ code: 'INVALID_OPTIONS', message })
+  expect(() => tokens.invalidate()).toThrow('`issuer` is missing')
+})
+
 test('an observer that throws or rejects changes nothing', async () => {
   const seen: string[] = []
   const { tokens } = fakeService(

@@ -42,7 +42,7 @@ export interface TokenManager<Issuer extends string = string> extends AsyncDispo
   /**
    * Returns a token that is valid now, renewed if necessary. Concurrent callers share one token request.
    *
-   * @param issuer A name from `issuers`.
+   * @param issuer A name from `issuers`. May be left out if there is only one.
    * @param options `signal` ends this wait only.
    * @throws TokenlaneError `TOKEN_REQUEST_REFUSED` if the issuer refuses, `TOKEN_REQUEST_FAILED`,
    * `TOKEN_REQUEST_TIMEOUT` or `TOKEN_RESPONSE_INVALID` if it returns none, `INSECURE_TRANSPORT` if it could only be
@@ -53,14 +53,15 @@ export interface TokenManager<Issuer extends string = string> extends AsyncDispo
    * const { value } = await tokens.getToken('weblink', { signal })
    * ```
    */
-  getToken(issuer: Issuer, options?: { readonly signal?: AbortSignal | undefined }): Promise<AccessToken>
+  getToken(issuer?: Issuer, options?: { readonly signal?: AbortSignal | undefined }): Promise<AccessToken>
   /**
    * Drops an issuer's token, for example after a leak: calls get a new one from now on. A shared store drops it, too; other
    * processes use their copy until an API refuses it. A call that was sent with the old token is judged as ever.
    *
+   * @param issuer A name from `issuers`. May be left out if there is only one.
    * @throws TokenlaneError `INVALID_OPTIONS` for an unknown name.
    */
-  invalidate(issuer: Issuer): void
+  invalidate(issuer?: Issuer): void
   /** Returns the API that an absolute URL belongs to, or `undefined` for a URL that gets no token. */
   route(url: string | URL): Api | undefined
   /** Returns the state of every issuer and API. Contains no secrets. */
@@ -157,9 +158,10 @@ export function register(parts: RegistrationParts): Registration {
   const tokens = Array.from(issuers.values(), ({ token }) => token)
 
   async function getToken(
-    name: string,
+    issuer?: string,
     { signal }: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<AccessToken> {
+    const name = issuer ?? refusingTo('get token', () => onlyName(issuers))
     const { token } = refusingTo('get token', () => issuerNamed(issuers, name))
     signal?.throwIfAborted()
     if (callsUnderWay.closed) throw closedError(`issuer "${printable(name)}"`)
@@ -193,7 +195,9 @@ export function register(parts: RegistrationParts): Registration {
       getToken,
       route: (url) => (isBareHop() ? undefined : router.match(url)),
       invalidate: (name) =>
-        refusingTo('invalidate token', () => issuerNamed(issuers, name)).token.held.forget(),
+        refusingTo('invalidate token', () =>
+          issuerNamed(issuers, name ?? onlyName(issuers)),
+        ).token.held.forget(),
       status: () => ({
         issuers: Object.fromEntries(Array.from(issuers, ([name, issuer]) => [name, issuer.status()])),
         apis: apis.map((api) => api.status()),
@@ -231,6 +235,14 @@ export function apiAt<T extends Pick<Api, 'baseUrl'>>(apis: readonly T[], baseUr
 /** Returns the issuer of that name; `INVALID_OPTIONS` for any other name. */
 export function issuerNamed<T>(issuers: ReadonlyMap<string, T>, name: string): T {
   return issuers.get(name) ?? refuse('issuer', 'not an issuer of this manager', issuerNames(issuers.keys()))
+}
+
+/** Returns the name of the only issuer; `INVALID_OPTIONS` if there are several. */
+function onlyName(issuers: ReadonlyMap<string, unknown>): string {
+  const [only, ...others] = issuers.keys()
+  return others.length === 0 && only !== undefined
+    ? only
+    : refuse('issuer', 'missing', issuerNames(issuers.keys()))
 }
 
 /** Returns a manager whose functions look up the manager in `current` at each call, also when called without it. */

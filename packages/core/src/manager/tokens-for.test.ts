@@ -34,6 +34,18 @@ test('one API gets the token of one issuer, asked with its scope and parameters'
   expect(tokens.route('https://api.example.com/v2/a')).toBeUndefined()
 })
 
+test('the only issuer needs no name', async () => {
+  const issuer = new FakeIssuer()
+  await using tokens = tokensFor({ ...given, fetch: issuer.fetch })
+  const first = await tokens.getToken()
+  expect(first).toMatchObject({ issuer: 'default' })
+  expect(await tokens.getToken(undefined, { signal: AbortSignal.timeout(5_000) })).toBe(first)
+  tokens.invalidate()
+  expect((await tokens.getToken('default')).value).not.toBe(first.value)
+  await tokens.close()
+  await expect(tokens.getToken()).rejects.toThrow('issuer "default"')
+})
+
 test('every other way of oauthIssuer, and a rate policy, are options too', async () => {
   const { tokenEndpoint: _, ...rest } = given
   const ratePolicy = { limits: [{ quota: 25, window: 1_000 }] }
