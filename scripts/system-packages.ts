@@ -46,7 +46,11 @@ const others: readonly Program[] = [
   {
     debianPackage: 'chromium',
     why: 'tests open pages in it',
-    tests: ['packages/core/test/browser/browser.long.ts', 'packages/sandbox/test/console.long.ts'],
+    tests: [
+      'packages/core/test/browser/browser.long.ts',
+      'packages/sandbox/test/console.long.ts',
+      'site/look.long.ts',
+    ],
     isHere: () => runs(process.env['CHROMIUM_PATH'] ?? 'chromium', '--version'),
   },
   {

@@ -15,7 +15,7 @@ const all = process.env['TESTS'] === 'all'
 const checks = {
   ...(all && {
     packages: 'pnpm --silent --dir tools/pack-check check',
-    site: 'pnpm --silent --dir site build && pnpm --silent --dir site look',
+    site: 'pnpm --silent --dir site build',
   }),
   lint: 'pnpm --silent lint',
   types: 'pnpm --silent types',
@@ -74,8 +74,6 @@ async function runTests(): Promise<void> {
 
 // takes half a minute on a bare machine; the tests come after the checks anyway
 const installation = installSystemPackages()
-// the site is looked at in Chromium
-if (all) await installation
 if (paths.length === 0) await runChecks()
 await installation
 await runTests()

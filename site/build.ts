@@ -11,7 +11,6 @@ import { siteLinks } from './links.ts'
 import { llmsText } from './llms.ts'
 import { withPackageManagers } from './package-managers.ts'
 import { pageOf, root, texts } from './pages.ts'
-import { unanswered } from './questions.ts'
 import { writeReference } from './reference.ts'
 import { withTabs } from './tabs.ts'
 
@@ -36,6 +35,6 @@ cpSync(join(root, 'packages/sandbox/console/public/icon.svg'), join(generated, '
 writeFileSync(join(generated, 'public/llms.txt'), llms)
 await build(site)
 
-const faults = [...faultsOf(join(site, 'dist')), ...(await unanswered(join(site, 'dist')))]
+const faults = faultsOf(join(site, 'dist'))
 for (const fault of faults) console.error(fault)
 process.exitCode = faults.length === 0 ? 0 : 1

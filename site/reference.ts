@@ -38,7 +38,6 @@ const format: Partial<PluginOptions> = {
   entryFileName: 'index',
   hideBreadcrumbs: true,
   hidePageHeader: true,
-  hideGroupHeadings: false,
   useCodeBlocks: true,
   expandObjects: true,
   parametersFormat: 'table',

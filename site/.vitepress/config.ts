@@ -5,7 +5,7 @@ import { frames } from '../frames.ts'
 import { repositoryUrl } from '../home.ts'
 import { firstSentence } from '../llms.ts'
 import { diagrams } from '../mermaid.ts'
-import { weightOf } from '../questions.ts'
+import { searchOptions } from '../search.ts'
 import { sidebar } from '../sidebar.ts'
 import { slugOf } from '../slug.ts'
 
@@ -54,7 +54,7 @@ export default defineConfig({
       options: {
         // results with the text around what was found
         detailedView: true,
-        miniSearch: { searchOptions: { boostDocument: weightOf } },
+        miniSearch: { searchOptions },
         // of the API reference only one result for each entry point, with its names
         _render: (text, env, md) => {
           if (!(env.relativePath ?? '').startsWith('reference/')) return md.render(text, env)

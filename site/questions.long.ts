@@ -1,8 +1,9 @@
-// What a fresh reader types into the search, and the page that answers it: the first result must lead there.
+// Long: needs the built site, which `pnpm --dir site build` makes.
 import { globSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { expect, test } from 'vitest'
+import { searchOptions } from './search.ts'
 
 /** Questions in the words of issues, reviews and public threads, by the page that answers them. */
 const questions: Readonly<Record<string, readonly string[]>> = {
@@ -25,6 +26,8 @@ const questions: Readonly<Record<string, readonly string[]>> = {
     'graceful shutdown SIGTERM',
     'ERR_REQUIRE_ESM',
     'axios.create',
+    'docker',
+    'SIGTERM in a container',
     'different scopes per call',
     'password grant',
   ],
@@ -66,7 +69,16 @@ const questions: Readonly<Record<string, readonly string[]>> = {
   'guide/proxy': ['proxy', 'HTTPS_PROXY', 'socks proxy'],
   'guide/frequent-starts': ['next.js', 'cloudflare workers', 'serverless', 'vercel', 'pm2 cluster workers'],
   'guide/test-your-app': ['nock', 'msw', 'jest', 'fake timers', 'mock', 'vitest', 'unit test'],
-  'guide/observe': ['logging', 'health check', 'status', 'debug', 'readiness probe', 'redact token in logs'],
+  'guide/observe': [
+    'logging',
+    'how do I log',
+    'log requests',
+    'health check',
+    'status',
+    'debug',
+    'readiness probe',
+    'redact token in logs',
+  ],
   'guide/metrics': ['alerts', 'grafana', 'prometheus', 'datadog'],
   'guide/troubleshoot': [
     'ENOTFOUND',
@@ -74,6 +86,7 @@ const questions: Readonly<Record<string, readonly string[]>> = {
     'self signed certificate',
     'redis is down',
     'call gets a 401',
+    'issuer is up again',
     'TOKEN_REQUEST_FAILED',
     'calls are slow',
     '403',
@@ -100,57 +113,33 @@ const questions: Readonly<Record<string, readonly string[]>> = {
   'packages/fetch': ['openai'],
 }
 
-interface Result {
-  readonly id: string
-}
 interface MiniSearch {
-  loadJSON(json: string, options: object): { search(words: string): readonly Result[] }
+  loadJSON(json: string, options: object): { search(words: string): readonly { readonly id: string }[] }
 }
 
-/**
- * How much a section counts: pages that explain before those that show, list or belong to contributors, and a page before
- * its parts. The site sends this function to the browser as text, so that it uses nothing else of this file.
- */
-export function weightOf(id: string, term: string, stored?: { readonly titles?: readonly string[] }): number {
-  const isPage = stored?.titles?.length === 0
-  // words that stand on every page say little about the one that is wanted
-  const ofTerm = /^(?:calls?|apis?|an?|the|of|in|on|for|to|one|with|without)$/.test(term) ? 0.3 : 1
-  if (/^\/(?:guide\/)?(?:index\.html)?(?:#|$)/.test(id)) return 0.3 * ofTerm
-  if (isPage && /^\/examples\/\w/.test(id)) return 0.85 * ofTerm
-  if (/^\/(?:reference|examples|changelog|contributing|architecture|packages\/conformance)\b/.test(id))
-    return 0.3 * ofTerm
-  if (id.startsWith('/guide/write-an-adapter.')) return ofTerm
-  // findings, alerts and public APIs are found by their names
-  if (!isPage && /^\/(?:guide\/(?:doctor|judge|metrics|public-policies|sandbox)\.|security\b)/.test(id))
-    return 0.6 * ofTerm
-  return (id.startsWith('/guide/') ? 1.5 : 1) * (isPage ? 1.5 : 1) * ofTerm
-}
-
-/** Returns a sentence for each question whose first result is another page. */
-export async function unanswered(dist: string): Promise<string[]> {
-  const [file = ''] = globSync('assets/chunks/@localSearchIndexroot*.js', { cwd: dist })
-  const { default: json } = (await import(pathToFileURL(join(dist, file)).href)) as { default: string }
-  // the search that the pages load
+/** The search that the pages load, with what VitePress adds to the options. */
+async function siteSearch(): Promise<ReturnType<MiniSearch['loadJSON']>> {
+  const [file] = globSync('dist/assets/chunks/@localSearchIndexroot*.js', {
+    cwd: fileURLToPath(new URL('.', import.meta.url)),
+  })
+  if (file === undefined) throw new Error('`pnpm --dir site build` makes the index of the search')
+  const { default: json } = (await import(new URL(file, import.meta.url).href)) as { default: string }
   const vitepress = createRequire(createRequire(import.meta.url).resolve('vitepress/package.json'))
   const { default: search } = (await import(pathToFileURL(vitepress.resolve('minisearch')).href)) as {
     default: MiniSearch
   }
-  const index = search.loadJSON(json, {
+  return search.loadJSON(json, {
     fields: ['title', 'titles', 'text'],
     storeFields: ['title', 'titles'],
-    searchOptions: {
-      fuzzy: 0.2,
-      prefix: true,
-      boost: { title: 4, text: 2, titles: 1 },
-      boostDocument: weightOf,
-    },
+    searchOptions: { prefix: true, boost: { title: 4, text: 2, titles: 1 }, ...searchOptions },
   })
-  return Object.entries(questions).flatMap(([page, each]) =>
-    each.flatMap((question) => {
-      const [first] = index.search(question)
-      return first?.id.startsWith(`/${page}.html`)
-        ? []
-        : [`the search for "${question}" leads to ${first?.id}, not to ${page}`]
-    }),
-  )
 }
+
+const index = await siteSearch()
+
+test.each(Object.entries(questions).flatMap(([page, each]) => each.map((words) => [words, page])))(
+  'the first result for "%s" is on %s',
+  (words, page) => {
+    expect(index.search(words)[0]?.id).toMatch(new RegExp(`^/${page}\\.html`))
+  },
+)
