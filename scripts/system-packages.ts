@@ -55,8 +55,8 @@ const others: readonly Program[] = [
   },
   {
     debianPackage: 'curl',
-    why: 'a test judges a shell script with it, and another one runs a command that is copied',
-    tests: ['packages/cli/test/judge.long.ts', 'packages/sandbox/test/environment-forms.long.ts'],
+    why: 'a test judges a shell script with it',
+    tests: ['packages/cli/test/judge.long.ts'],
     isHere: () => runs('curl', '--version'),
   },
   {
@@ -64,7 +64,6 @@ const others: readonly Program[] = [
     why: 'tests drive the sandbox and are judged in it, and another one needs a terminal',
     tests: [
       'packages/cli/test/judge.long.ts',
-      'packages/sandbox/test/environment-forms.long.ts',
       'packages/sandbox/test/python.long.ts',
       'examples/quickstart/terminal.long.ts',
     ],

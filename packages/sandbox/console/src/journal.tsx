@@ -1,34 +1,18 @@
-import { batch, computed, effect, signal } from '@preact/signals'
-import { useState } from 'preact/hooks'
+import { batch, computed, signal } from '@preact/signals'
 import type { JournalEntry } from '../../src/index.ts'
 import { decisions, targets } from '../../src/journal/entry.ts'
 import { mostEvidence } from '../../src/verdict/rule.ts'
-import { asCurl, tokenLine } from './as-curl.ts'
 import { act, emptyPage, journal, state } from './connection.ts'
 import { Done } from './notices.tsx'
 import { goTo } from './skip-links.tsx'
 
 const mostRows = 100
 
-/** The filters stand in the address, so that a link shows what its sender saw. */
-const inAddress = new URLSearchParams(location.search)
-const oneOf = (among: readonly string[], given: string | null): string =>
-  given !== null && among.includes(given) ? given : ''
-const target = signal(oneOf(targets, inAddress.get('where')))
-const decision = signal(oneOf(decisions, inAddress.get('decision')))
-const text = signal(inAddress.get('text') ?? '')
+const target = signal('')
+const decision = signal('')
+const text = signal('')
 /** Ids of the only entries to show; none for all. */
-const evidence = signal<readonly number[]>((inAddress.get('evidence') ?? '').match(/\d+/g)?.map(Number) ?? [])
-effect(() => {
-  const filters = {
-    where: target.value,
-    decision: decision.value,
-    text: text.value,
-    evidence: evidence.value.join(','),
-  }
-  const query = new URLSearchParams(Object.entries(filters).filter(([, value]) => value !== ''))
-  history.replaceState(undefined, '', query.size === 0 ? location.pathname : `?${query}`)
-})
+const evidence = signal<readonly number[]>([])
 const open = signal<number | undefined>(undefined)
 /** What the table shows while it is looked at, so that rows do not run away. */
 const held = signal<readonly JournalEntry[] | undefined>(undefined)
@@ -176,7 +160,7 @@ function Row({ entry }: { entry: JournalEntry }) {
         <tr class="reason">
           <td colSpan={7}>
             <div>
-              {entry.reason} (request {entry.id}, connection {entry.connection}) <CopyAsCurl entry={entry} />
+              {entry.reason} (request {entry.id}, connection {entry.connection})
             </div>
           </td>
         </tr>
@@ -192,30 +176,6 @@ const requestOf = ({ method, path }: JournalEntry): string =>
 function statusOf(entry: JournalEntry): string {
   if (entry.status !== null) return `${entry.status}`
   return entry.decision === 'answered' ? '' : 'cut'
-}
-
-/** Copies the request as a command, with variables in the place of token and secret. */
-function CopyAsCurl({ entry }: { entry: JournalEntry }) {
-  const [said, setSaid] = useState('')
-  const command = state.value && asCurl(entry, state.value)
-  if (command === undefined) return null
-  const line = tokenLine(entry)
-  const copy = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(command)
-      setSaid(`Copied, without a token and without the query.${line ? ` To get a token: ${line}` : ''}`)
-    } catch {
-      setSaid(line ? `${line}; ${command}` : command)
-    }
-  }
-  return (
-    <>
-      <button type="button" class="quiet" onClick={() => void copy()}>
-        Copy as curl
-      </button>{' '}
-      <span role="status">{said}</span>
-    </>
-  )
 }
 
 interface ChoiceProps {

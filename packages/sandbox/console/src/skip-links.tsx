@@ -9,7 +9,7 @@ export function SkipLinks() {
           key={id}
           href={`#${id}`}
           onClick={(event) => {
-            // the address keeps its filters, and has no fragment
+            // the address has no fragment: it would be read as a token
             event.preventDefault()
             goTo(id)
           }}

@@ -13,7 +13,8 @@ export function openApi(origin: string): Json {
     info: {
       title: 'Tokenlane sandbox',
       version: '1',
-      description: "The sandbox's control functions, over HTTP.",
+      description:
+        'The control functions of @tokenlane/sandbox, over HTTP: each does what the function of its name does.',
     },
     servers: [{ url: origin }],
     security: [{ token: [] }],
@@ -60,8 +61,8 @@ const events = {
 }
 
 function pathItem(name: ControlName): Json {
-  const { summary, reads, parameters }: Definition<readonly unknown[]> = definitions[name]
-  const operation = { operationId: name, summary, responses }
+  const { reads, parameters }: Definition<readonly unknown[]> = definitions[name]
+  const operation = { operationId: name, responses }
   if (reads === true) return { get: { ...operation, parameters: parameters.flatMap(queryParameters) } }
   if (parameters.length === 0) return { post: operation }
   const content = { 'application/json': { schema: bodySchema(parameters) } }
