@@ -15,8 +15,9 @@ import { type Sharer, Turns } from './turns.ts'
 export interface BudgetQueue extends Sharer, Restrained {}
 
 /** The units of one call that was sent. */
-export interface Unit extends SentCall {
+export interface Unit {
   readonly permit: Permit
+  readonly call: SentCall
 }
 
 /** Why no call can be sent now, and for how many milliseconds; `Infinity`: until something changes. */
@@ -148,29 +149,30 @@ export class Budget {
       return { ...obstacle, ms: Infinity }
     }
     if (isShared) this.#turns.took(queue)
-    return Object.assign(this.restraint.sent(queue, demand, now), { permit })
+    return { permit, call: this.restraint.sent(queue, demand, now) }
   }
 
   /** Reads the response to a call, and returns whether the API refused the call for its limit. */
   responded(queue: BudgetQueue, unit: Unit, response: ResponseHead): boolean {
     const { policy, emit } = queue
+    const { permit, call } = unit
     const now = performance.now()
     const isRefused = isRefusal(response, policy)
-    unit.permit.answered({ isRefused, cost: settledCost(response, isRefused, unit.demand, policy) })
-    this.#claims.readClock(response, unit.sentAt, now)
+    permit.answered({ isRefused, cost: settledCost(response, isRefused, call.demand, policy) })
+    this.#claims.readClock(response, call.sentAt, now)
     const isReporting = this.#watch.isReporting(emit)
     const isRead = policy.rateLimitHeaders && (isRefused || isReporting || this.#claims.pace.isLower)
     const named = isRead ? readPolicy(response) : []
-    this.restraint.responded(queue, unit, response, { isRefused, named, now })
+    this.restraint.responded(queue, call, response, { isRefused, named, now })
     if (isReporting && named.length > 0) this.#watch.compare(named, emit)
     return isRefused
   }
 
   /** Takes back the unit of a call that ended, or that was never sent. */
-  ended(unit: Unit, wasSent: boolean): void {
-    if (wasSent) unit.permit.ended()
-    else unit.permit.cancel()
-    this.restraint.ended(unit, wasSent)
+  ended({ permit, call }: Unit, wasSent: boolean): void {
+    if (wasSent) permit.ended()
+    else permit.cancel()
+    this.restraint.ended(call, wasSent)
     if (this.#queues.size > 1) this.#turns.serveSoon()
   }
 

@@ -5,8 +5,9 @@ import { readDate, type ResponseHead } from './rate-limit-headers.ts'
 import { type Claim, type FixedLimit, isSliding } from './rate-limiter.ts'
 import type { CheckedPolicy } from './rate-policy.ts'
 
-/** How many claims are kept, and for how long at most, in milliseconds. */
+/** How many claims are kept. */
 const mostClaims = 1_000
+/** For how long at most the edges of a calendar's window are kept: clocks drift apart. In milliseconds. */
 const clockHolds = 60_000
 
 interface HeldClaim {
@@ -76,11 +77,13 @@ export class Claims {
     const interval = spread
       ? Math.max(0, ...this.pace.kept.map(({ quota, window }) => (window / quota) * cost))
       : 0
-    const until = Math.min(...limits.map((limit) => (isSliding(limit) ? Infinity : limit.until)))
+    const until = Math.min(
+      ...limits.map((limit) => (isSliding(limit) ? Infinity : Math.min(limit.until, now + clockHolds))),
+    )
     if (trial !== undefined) limits.push(trial)
     const claim = { key, cost, limits, interval, accounting, unansweredGrace }
     if (this.#held.size >= mostClaims) this.forget()
-    this.#last = { demand, claim, until: Math.min(until, now + clockHolds), trial }
+    this.#last = { demand, claim, until, trial }
     this.#held.set(key, this.#last)
     return claim
   }

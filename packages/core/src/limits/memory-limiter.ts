@@ -154,33 +154,12 @@ class MemoryLimiter implements RateLimiter {
   async close(): Promise<void> {}
 
   #permit(series: readonly Series[], cost: number, now: number): Permit {
-    const arrivals = this.#arrivals
-    const units = { series, cost }
-    const request: SentRequest<Units> = arrivals.send(units)
+    const request = this.#arrivals.send({ series, cost })
     for (const each of series) {
       each.forget(now)
       each.add(request.latest, cost)
     }
-    return {
-      answered({ isRefused, cost: settled }) {
-        if (!request.isOpen) return
-        arrivals.answered(request, isRefused)
-        if (settled === units.cost) return
-        for (const each of series) {
-          each.remove(request.latest, units.cost)
-          if (settled > 0) each.add(request.latest, settled)
-        }
-        units.cost = settled
-      },
-      ended() {
-        if (request.isOpen) arrivals.dropped(request)
-        else arrivals.freed()
-      },
-      cancel() {
-        arrivals.dropped(request)
-        for (const each of series) each.remove(request.latest, units.cost)
-      },
-    }
+    return new MemoryPermit(this.#arrivals, request)
   }
 
   #count({ limits, interval, accounting, unansweredGrace }: Claim): Counted {
@@ -224,6 +203,40 @@ class MemoryLimiter implements RateLimiter {
       if (series.after(now - series.span) === 0) this.#series.delete(name)
     this.#keptSeries = this.#series.size
     this.#counted = new WeakMap()
+  }
+}
+
+class MemoryPermit implements Permit {
+  readonly #arrivals: Arrivals<Units>
+  readonly #request: SentRequest<Units>
+
+  constructor(arrivals: Arrivals<Units>, request: SentRequest<Units>) {
+    this.#arrivals = arrivals
+    this.#request = request
+  }
+
+  answered({ isRefused, cost }: Parameters<Permit['answered']>[0]): void {
+    const request = this.#request
+    if (!request.isOpen) return
+    this.#arrivals.answered(request, isRefused)
+    const { units, latest } = request
+    if (cost === units.cost) return
+    for (const series of units.series) {
+      series.remove(latest, units.cost)
+      if (cost > 0) series.add(latest, cost)
+    }
+    units.cost = cost
+  }
+
+  ended(): void {
+    if (this.#request.isOpen) this.#arrivals.dropped(this.#request)
+    else this.#arrivals.freed()
+  }
+
+  cancel(): void {
+    const { units, latest } = this.#request
+    this.#arrivals.dropped(this.#request)
+    for (const series of units.series) series.remove(latest, units.cost)
   }
 }
 

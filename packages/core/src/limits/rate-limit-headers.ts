@@ -31,7 +31,10 @@ export interface RemainingQuota {
 /** A longer header is ignored. */
 const longestHeader = 1_024
 /** Before `RateLimit` there were `…-remaining` and `…-reset`. GitHub has the second prefix, Okta and X the third. */
-const prefixes = ['ratelimit', 'x-ratelimit', 'x-rate-limit']
+const predecessors = ['ratelimit', 'x-ratelimit', 'x-rate-limit'].map((prefix) => ({
+  remaining: `${prefix}-remaining`,
+  reset: `${prefix}-reset`,
+}))
 /** When to call again, in an API without `Retry-After`; Symfony has the second name. */
 const resets = ['ratelimit-reset', 'x-ratelimit-retry-after', 'x-ratelimit-reset', 'x-rate-limit-reset']
 
@@ -169,9 +172,9 @@ function quotasOf(response: ResponseHead): RemainingQuota[] {
 }
 
 function predecessorOf(response: ResponseHead): RemainingQuota | undefined {
-  for (const prefix of prefixes) {
-    const left = textOf(response, `${prefix}-remaining`)
-    const quota = left && quotaOf(response, left, textOf(response, `${prefix}-reset`))[0]
+  for (const { remaining, reset } of predecessors) {
+    const left = textOf(response, remaining)
+    const quota = left && quotaOf(response, left, textOf(response, reset))[0]
     if (quota) return quota
   }
   return undefined

@@ -209,6 +209,32 @@ test('another policy goes with the next call, and to all other processes', async
   expect(limiter.claims.at(-1)?.limits).toEqual([{ series: '', quota: 7, window: 500 }])
 })
 
+test('a claim has the same array of limits until another one holds, however long that takes', async () => {
+  const { limiter, call, tokens } = shared()
+  limiter.units = 3
+  await call()
+  await vi.advanceTimersByTimeAsync(600_000)
+  await call()
+  const [first, second] = limiter.claims
+  expect(second?.limits).toBe(first?.limits)
+  tokens.setRatePolicy('https://api.example.com/', { limits: [{ quota: 5, window: 1_000 }] })
+  await call()
+  expect(limiter.claims.at(-1)?.limits).not.toBe(first?.limits)
+})
+
+test('a pace that goes up by what other processes got holds for the next call', async () => {
+  const { limiter, api, call } = shared()
+  limiter.units = 2
+  const found = { window: 1_000, patience: 10, doubt: { refused: 0, most: 1 } }
+  api.heard({ about: 'pace', text: JSON.stringify([found, { ...found, quota: 5, calls: 3.8 }]), for: 10_000 })
+  await call()
+  expect(limiter.claims.at(-1)?.limits).toMatchObject([{ quota: 3 }])
+  await vi.advanceTimersByTimeAsync(11_000)
+  api.counted(1, 0)
+  await call()
+  expect(limiter.claims.at(-1)?.limits).toMatchObject([{ quota: 4 }])
+})
+
 test('a limiter that fails and recovers makes events', () => {
   const { api, events } = shared()
   api.failed('no answer in 500 ms')

@@ -141,8 +141,9 @@ export class Restraint {
   count(accepted: number, refused: number): void {
     const now = performance.now()
     const at = { demand: this.#claims.demands.plain, sentAt: now, now }
-    if (accepted > 0) this.#pace.accepted(accepted, [], at)
-    if (refused > 0) this.#pace.refused(refused, [], { ...at, asked: 0, isNew: false })
+    const isRaised = accepted > 0 && this.#pace.accepted(accepted, [], at)
+    const isLower = refused > 0 && this.#pace.refused(refused, [], { ...at, asked: 0, isNew: false })
+    if (isRaised || isLower) this.#claims.forget()
   }
 
   /** Takes over the pace or pause of another process. @throws for a word that is not Tokenlane's. */
@@ -189,9 +190,8 @@ export class Restraint {
     { named, now }: Reading,
   ): void {
     const { isLesson } = this.#refusals
-    const isAfter = this.#refusals.isAfter(order)
     if (status !== 401) this.#refusals.accepted(order)
-    if (this.#pace.isRefused && isAfter) {
+    if (this.#pace.isRefused && this.#refusals.isAfter(order)) {
       // an API refuses a call at once, and accepts one in its own time
       this.#pace.recovered(now, isLesson ? undefined : this.#underWay)
       this.#keepPace(queue)

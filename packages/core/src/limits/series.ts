@@ -55,11 +55,17 @@ export class Series {
 
   /** Moves units; those that are forgotten stay so. In place, since a long turn of the event loop moves thousands. */
   move(from: number, to: number, cost: number): void {
-    const times = this.#times
+    const [times, sums] = [this.#times, this.#sums]
     let index = this.#find(from, cost)
     if (index < 0) return
-    for (; index > 0 && (times[index - 1] as number) > to; index -= 1) this.#swap(index)
-    for (; index < times.length - 1 && (times[index + 1] as number) < to; index += 1) this.#swap(index + 1)
+    for (; index > 0 && (times[index - 1] as number) > to; index -= 1) {
+      times[index] = times[index - 1] as number
+      sums[index - 1] = this.#sumUpTo(index - 1) + cost
+    }
+    for (; index < times.length - 1 && (times[index + 1] as number) < to; index += 1) {
+      times[index] = times[index + 1] as number
+      sums[index] = (sums[index + 1] as number) - cost
+    }
     times[index] = to
   }
 
@@ -70,15 +76,6 @@ export class Series {
     this.#before = this.#sumUpTo(free)
     this.#times.splice(0, free)
     this.#sums.splice(0, free)
-  }
-
-  /** Exchanges two neighbours; the times are set by `move`. */
-  #swap(index: number): void {
-    const [times, sums] = [this.#times, this.#sums]
-    const before = this.#sumUpTo(index - 1)
-    const cost = (sums[index] as number) - (sums[index - 1] as number)
-    ;[times[index - 1], times[index]] = [times[index] as number, times[index - 1] as number]
-    sums[index - 1] = before + cost
   }
 
   #insert(index: number, time: number, cost: number): void {

@@ -103,7 +103,7 @@ export class ApiQueue implements BudgetQueue {
    */
   enter<T>(entering: EnterOptions, waiter: Waiter<T>): T | Promise<T> {
     const { priority, sentBefore } = entering
-    checkPriority(priority)
+    if (priority !== 0) checkPriority(priority)
     const demand = this.#budget.demandOf(this, waiter.options)
     const mayGoNow = this.#calls.size === 0 && !this.#isServing
     const call = mayGoNow ? this.#next(demand, 1) : undefined
@@ -139,7 +139,7 @@ export class ApiQueue implements BudgetQueue {
 
   /** Takes back the slot of a call, and its unit too if it was never sent. */
   leave(call: RunningCall, wasSent: boolean): void {
-    const time = performance.now() - call.unit.sentAt
+    const time = performance.now() - call.unit.call.sentAt
     this.#slotTime += this.#slotTime === 0 ? time : (time - this.#slotTime) / 16
     this.#running -= 1
     this.#budget.ended(call.unit, wasSent)
@@ -172,7 +172,7 @@ export class ApiQueue implements BudgetQueue {
   /** Sends queued calls for as long as that is possible, and sees to it that this goes on. */
   serve(waitedFor?: AccessToken): void {
     // an observer, or the limiter, that changes something while calls are sent: the loop below sees it
-    if (this.#isServing) return
+    if (this.#isServing || this.#calls.size === 0) return
     clearTimeout(this.#timer)
     let token = waitedFor
     let obstacle: Obstacle | undefined
@@ -281,7 +281,7 @@ export class ApiQueue implements BudgetQueue {
   #send(lane: Lane, call: RunningCall): void {
     const { waiter, send, queuedAt } = this.#calls.next(lane)
     send(waiter.admitted(call))
-    this.#reportSent(call.unit.sentAt - queuedAt)
+    this.#reportSent(call.unit.call.sentAt - queuedAt)
   }
 
   #reportSent(waited: number): void {
@@ -350,10 +350,13 @@ export class ApiQueue implements BudgetQueue {
     this.#noWaiters()
   }
 
-  /** Tells the budget if no call waits for it any more. */
+  /** Tells the budget if no call waits for it any more, and no call is waited for if none is left. */
   #noWaiters(demand?: Demand): void {
-    if (this.#calls.size === 0) this.#budget.gaveUp(this)
-    else if (demand !== undefined && !this.#calls.have(demand)) this.#budget.gaveUp(this, demand)
+    if (this.#calls.size === 0) {
+      clearTimeout(this.#timer)
+      this.#wait(undefined)
+      this.#budget.gaveUp(this)
+    } else if (demand !== undefined && !this.#calls.have(demand)) this.#budget.gaveUp(this, demand)
   }
 
   #length(): { queued: number; emptyIn: number } {

@@ -91,7 +91,7 @@ class Call implements Waiter<Pass>, RefusedCall {
     this.#measured = this.record?.measure(queue)
     const goIn = (until: AbortSignal | undefined): Pass | Promise<Pass> =>
       queue?.enter({ signal: until, priority, sentBefore, isLimited }, this) ?? this.#wait(until, sentBefore)
-    return tokenWait === undefined || !mustWait(this.#api)
+    return tokenWait === undefined
       ? goIn(signal)
       : withinTokenWait(tokenWait, { api: this.#api, signal, start: () => tokenTime(queue) }, goIn)
   }
