@@ -143,8 +143,8 @@ export class ManagedCall implements Handler {
 
   onRequestStart(attempt: Controller, context: unknown): void {
     hideDefects(this.#call.handler, this)
-    // undici's `redirect`, beneath, tells which URLs it has left
-    if ('history' in Object(context)) return attempt.abort(wrongOrder())
+    // undici's `redirect`, beneath, tells which URLs it has left; its `SnapshotAgent` tells none
+    if (Array.isArray((Object(context) as { history?: unknown }).history)) return attempt.abort(wrongOrder())
     if (this.#state.name === 'sent') this.#state.pass.sent()
     this.#controller.lead(attempt)
     // undici tells it again of a pipelined request that it starts anew

@@ -1,6 +1,9 @@
 import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
 import { openScriptedApi, rejection, type ScriptedApi } from '@tokenlane/conformance'
 import type { TokenManager } from '@tokenlane/core'
@@ -176,6 +179,21 @@ describe.each(versions)('undici $version', ({ undici }) => {
     expect(statusCode).toBe(200)
     expect(new Set(sent).size).toBe(2)
     await manager.close()
+  })
+
+  test('a SnapshotAgent records a call, without the token if told so, and replays it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'snapshots-'))
+    const snapshotPath = join(folder, 'calls.json')
+    for (const mode of ['record', 'playback'] as const) {
+      const agent = new undici.SnapshotAgent({ mode, snapshotPath, excludeHeaders: ['authorization'] })
+      const dispatcher = agent.compose(tokensInterceptor(tokens))
+      const { statusCode, body } = await request(`${api.url}api/a`, { dispatcher })
+      expect([statusCode, await body.text()]).toEqual([200, 'ok'])
+      await agent.close()
+    }
+    expect(seen()).toEqual([['/api/a', true]])
+    expect(await readFile(snapshotPath, 'utf8')).not.toContain('Bearer')
+    await rm(folder, { recursive: true })
   })
 
   test('a response that is not read does not fill the memory', async () => {
