@@ -3,7 +3,6 @@ import { startChild, tellOf } from './support/child.ts'
 import { median, printTable } from './support/figures.ts'
 import type { QueueFigures, QueueOrder } from './children/queue-contender.ts'
 
-const quick = process.argv.includes('--quick')
 const rounds = 3
 
 interface Case extends QueueOrder {
@@ -40,7 +39,7 @@ printTable(
 )
 printTable(
   'The same with 100,000 and with 1,000,000 calls, one round (bare p-queue with 100,000 calls = 1)',
-  rowsOf(growth, await medians(quick ? growth.slice(0, 4) : growth, 1)),
+  rowsOf(growth, await medians(growth, 1)),
 )
 const aborts = await medians(abort, rounds)
 printTable(
@@ -74,14 +73,8 @@ async function medians(cases: readonly Case[], times: number): Promise<QueueFigu
     for (const [index, { name: _name, ...order }] of cases.entries())
       seen[index]?.push(await tellOf<QueueFigures>(startChild('queue-contender.ts', order)))
   return seen.map((figures) => {
-    const middle = (key: keyof QueueFigures): number => median(figures.map((each) => each[key]))
-    return {
-      add: middle('add'),
-      drain: middle('drain'),
-      bytes: middle('bytes'),
-      abort: middle('abort'),
-      left: middle('left'),
-      queued: middle('queued'),
-    }
+    const keys = Object.keys(figures[0] ?? {}) as (keyof QueueFigures)[]
+    const middles = keys.map((key) => [key, median(figures.map((each) => each[key]))])
+    return Object.fromEntries(middles)
   })
 }

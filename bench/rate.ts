@@ -66,13 +66,8 @@ async function measure(network: ApiOrder['network']): Promise<void> {
     `Share of the quota. Network delay ${network.join(' to ')} ms each way; longest pause of the API's process: ${pause.toFixed(0)} ms`,
     shares,
   )
-  const refused = rows(({ accepted, limited }) => refusedOf(limited, accepted.length + limited))
+  const refused = rows(({ accepted, limited }) => share(limited / (accepted.length + limited), 1_000, 1))
   printTable('429 responses in 1,000 calls, on the same network', refused)
-}
-
-function refusedOf(limited: number, calls: number): string {
-  const refused = (1_000 * limited) / calls
-  return refused >= 10 || refused === 0 ? refused.toFixed(0) : refused.toPrecision(1)
 }
 
 /** Over whole rounds of the quota, so that it does not matter where in a burst the measuring begins and ends. */

@@ -21,7 +21,7 @@ type Figures = ReadonlyMap<VariantName, readonly Figure[]>
 
 const server = startChild('http-service.ts', { scheme: 'http' })
 const service = await tellOf<ServicePlace>(server)
-for (const client of ['axios', 'got', 'ky', 'fetch'] as const) {
+for (const client of ['axios', 'got', 'ky', 'fetch', 'undici'] as const) {
   if (only !== undefined && only !== client) continue
   const all: Figures[] = []
   for (let generation = 0; generation < generations; generation += 1) all.push(await measure(client))

@@ -1,12 +1,13 @@
 import { OAuth2Client, OAuth2Fetch } from '@badgateway/oauth2-client'
-import { createFetch } from '@tokenlane/fetch'
+import { createFetch, installTokens } from '@tokenlane/fetch'
 import PQueue from 'p-queue'
 
-import { body, type Setting, type Variants } from '../support/variants.ts'
+import { body, type Setting, variantsOf, type Variants } from '../support/variants.ts'
 
 type Fetch = typeof globalThis.fetch
 
-export function variantsOfFetch({ openUrl, url, authorization, tokens, limited }: Setting): Variants {
+export function variantsOfFetch(setting: Setting): Variants {
+  const { url, authorization, tokens, limited } = setting
   // callers give something of their own, so that headers have to be put together
   const init: RequestInit = { headers: { accept: 'application/json' } }
   const post: RequestInit = {
@@ -21,7 +22,6 @@ export function variantsOfFetch({ openUrl, url, authorization, tokens, limited }
     return response
   }
   const queue = new PQueue({ concurrency: 1_000 })
-  const queued: Fetch = (input, given) => queue.add(() => wrapper(input, given))
   const client = new OAuth2Client({
     clientId: 'client',
     clientSecret: 'secret',
@@ -33,22 +33,26 @@ export function variantsOfFetch({ openUrl, url, authorization, tokens, limited }
     getNewToken: () => client.clientCredentials(),
     scheduleRefresh: false,
   })
-  const managed = createFetch(tokens)
-  const managedQueued = createFetch(limited)
-  const read = async (answer: Promise<Response>): Promise<unknown> => (await answer).json()
-  const withHeader = (): Promise<Response> =>
-    fetch(url, { headers: { accept: 'application/json', authorization } })
-
-  return {
-    bare: () => read(fetch(openUrl, init)),
-    'constant header': () => read(withHeader()),
-    'wrapper by hand': () => read(wrapper(url, init)),
-    'wrapper, p-queue': () => read(queued(url, init)),
-    Tokenlane: () => read(managed(url, init)),
-    'Tokenlane, policy': () => read(managedQueued(url, init)),
-    '@badgateway/oauth2-client': () => read(peer.fetch(url, init)),
-    'bare, POST': () => read(fetch(openUrl, post)),
-    'wrapper by hand, POST': () => read(wrapper(url, post)),
-    'Tokenlane, POST': () => read(managed(url, post)),
+  /** At its first call: only then, the process makes calls of this variant alone. */
+  let installed: Fetch = (...call) => {
+    installTokens(tokens)
+    installed = fetch
+    return installed(...call)
   }
+
+  return variantsOf<Fetch>(
+    setting,
+    {
+      bare: fetch,
+      'constant header': (input) => fetch(input, { headers: { accept: 'application/json', authorization } }),
+      'wrapper by hand': wrapper,
+      'wrapper, p-queue': (input, given) => queue.add(() => wrapper(input, given)),
+      Tokenlane: createFetch(tokens),
+      'Tokenlane, policy': createFetch(limited),
+      'Tokenlane, installed': (...call) => installed(...call),
+      '@badgateway/oauth2-client': (input, given) => peer.fetch(input, given),
+    },
+    async (send, at) => (await send(at, init)).json(),
+    async (send, at) => (await send(at, post)).json(),
+  )
 }

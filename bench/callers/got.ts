@@ -1,12 +1,16 @@
 import { Agent } from 'node:http'
 import { Agent as TlsAgent } from 'node:https'
 import { gotTokens } from '@tokenlane/got'
-import got, { type ExtendOptions } from 'got'
+import got, { type OptionsInit } from 'got'
 import PQueue from 'p-queue'
 
-import { body, type Setting, type Variants } from '../support/variants.ts'
+import { body, type Setting, variantsOf, type Variants } from '../support/variants.ts'
 
-export function variantsOfGot({ openUrl, url, authorization, tokens, limited }: Setting): Variants {
+/** got, as far as it is used here. */
+type Client = (url: string, options?: OptionsInit) => { json(): Promise<unknown> }
+
+export function variantsOfGot(setting: Setting): Variants {
+  const { authorization, tokens, limited } = setting
   const bare = got.extend({
     agent: { http: new Agent({ keepAlive: true }), https: new TlsAgent({ keepAlive: true }) },
   })
@@ -21,15 +25,12 @@ export function variantsOfGot({ openUrl, url, authorization, tokens, limited }: 
   })
 
   /** A handler for the whole call, and got's `request` function, the one place where a token does not stay with got. */
-  const sending: ExtendOptions = {
+  const wrapper = bare.extend({
     request(_, options) {
       const { headers } = options as { headers: Record<string, unknown> }
       headers['authorization'] = authorization
       return undefined
     },
-  }
-  const wrapper = bare.extend({
-    ...sending,
     handlers: [
       (options, next) => {
         const going = next(options)
@@ -39,18 +40,19 @@ export function variantsOfGot({ openUrl, url, authorization, tokens, limited }: 
   })
   const queue = new PQueue({ concurrency: 1_000 })
 
-  const managed = bare.extend(gotTokens(tokens))
-  const managedQueued = bare.extend(gotTokens(limited))
-
-  return {
-    bare: () => bare(openUrl).json(),
-    'constant header': () => header(url).json(),
-    'wrapper by hand': () => wrapper(url).json(),
-    'wrapper, p-queue': () => queue.add(() => wrapper(url).json()),
-    Tokenlane: () => managed(url).json(),
-    'Tokenlane, policy': () => managedQueued(url).json(),
-    'bare, POST': () => bare.post(openUrl, { json: body }).json(),
-    'wrapper by hand, POST': () => wrapper.post(url, { json: body }).json(),
-    'Tokenlane, POST': () => managed.post(url, { json: body }).json(),
-  }
+  return variantsOf<Client>(
+    setting,
+    {
+      bare,
+      'constant header': header,
+      'wrapper by hand': wrapper,
+      'wrapper, p-queue': (url, options) => ({
+        json: () => queue.add(() => wrapper(url, options).json()),
+      }),
+      Tokenlane: bare.extend(gotTokens(tokens)),
+      'Tokenlane, policy': bare.extend(gotTokens(limited)),
+    },
+    (client, url) => client(url).json(),
+    (client, url) => client(url, { method: 'POST', json: body }).json(),
+  )
 }

@@ -3,6 +3,7 @@
 import tls from 'node:tls'
 
 import type { ServicePlace } from './http-service.ts'
+import { orderGiven } from '../support/child.ts'
 import { measure, type Round } from '../support/round.ts'
 import { settingAt, type Variants, type VariantName } from '../support/variants.ts'
 
@@ -12,6 +13,7 @@ const clients = {
   got: async () => (await import('../callers/got.ts')).variantsOfGot,
   ky: async () => (await import('../callers/ky.ts')).variantsOfKy,
   fetch: async () => (await import('../callers/fetch.ts')).variantsOfFetch,
+  undici: async () => (await import('../callers/undici.ts')).variantsOfUndici,
 }
 
 export type Client = keyof typeof clients
@@ -22,9 +24,7 @@ export interface CallerOrder {
   readonly service: ServicePlace
 }
 
-const order = await new Promise<CallerOrder>((resolve) => {
-  process.once('message', (message) => resolve(message as CallerOrder))
-})
+const order = await orderGiven<CallerOrder>()
 const { url, ca } = order.service
 if (ca !== undefined) tls.setDefaultCACertificates([ca])
 const variantsOf = await clients[order.client]()

@@ -4,6 +4,8 @@ import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { generate } from 'selfsigned'
 
+import { orderGiven } from '../support/child.ts'
+
 export interface ServiceOrder {
   readonly scheme: 'http' | 'https'
 }
@@ -56,5 +58,5 @@ async function ownCertificate(): Promise<{ cert: string; key: string }> {
   return { cert, key }
 }
 
-process.once('message', (order) => void start(order as ServiceOrder))
 process.on('disconnect', () => process.exit())
+await start(await orderGiven<ServiceOrder>())

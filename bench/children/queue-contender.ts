@@ -1,9 +1,12 @@
 // One measurement of one queue in a process of its own, so that no other's garbage counts.
-import { createTokenManager, type Api } from '@tokenlane/core'
+import { tokensFor, type Api } from '@tokenlane/core'
 import Bottleneck from 'bottleneck'
 import PQueue from 'p-queue'
 import pThrottle from 'p-throttle'
 import { RateLimiterMemory, RateLimiterQueue } from 'rate-limiter-flexible'
+
+import { orderGiven } from '../support/child.ts'
+import { cpuTime } from '../support/figures.ts'
 
 export interface QueueOrder {
   readonly contender: keyof typeof contenders
@@ -40,20 +43,11 @@ const attempt = async (): Promise<typeof answer> => answer
 const contenders = {
   async tokenlane(): Promise<Stopped> {
     const baseUrl = 'https://api.example.com/'
-    const tokens = createTokenManager({
-      issuers: {
-        general: {
-          tokenEndpoint: 'https://auth.example.com/token',
-          credentials: { clientId: 'client', clientSecret: 'secret' },
-        },
-      },
-      apis: [
-        {
-          baseUrl,
-          issuer: 'general',
-          ratePolicy: { limits: [{ quota: 1_000_000, window: 1_000 }], concurrency: slots },
-        },
-      ],
+    const tokens = tokensFor({
+      tokenEndpoint: 'https://auth.example.com/token',
+      credentials: { clientId: 'client', clientSecret: 'secret' },
+      baseUrl,
+      ratePolicy: { limits: [{ quota: 1_000_000, window: 1_000 }], concurrency: slots },
       fetch: async () => Response.json({ access_token: 'token', token_type: 'Bearer', expires_in: 3_600 }),
     })
     const api = tokens.route(baseUrl) as Api
@@ -125,22 +119,22 @@ async function run(
 ): Promise<Omit<QueueFigures, 'left'>> {
   const controllers = Array.from({ length: aborted }, () => new AbortController())
   const every = calls / Math.max(1, aborted)
-  const addStart = cpu()
+  const addStart = cpuTime()
   const waiting = Array.from({ length: calls }, (_, index) => {
     const signal = index % every === 0 ? controllers[index / every]?.signal : undefined
     return queue.add((index * 7_919) % priorities, signal)
   })
-  const added = cpu() - addStart
+  const added = cpuTime() - addStart
   const bytes = heap() - before
   const ended = Promise.allSettled(waiting)
-  const abortStart = cpu()
+  const abortStart = cpuTime()
   for (const controller of controllers) controller.abort()
-  const abort = cpu() - abortStart
+  const abort = cpuTime() - abortStart
   const queued = queue.queued()
-  const drainStart = cpu()
+  const drainStart = cpuTime()
   queue.start()
   await ended
-  const drained = cpu() - drainStart
+  const drained = cpuTime() - drainStart
   return {
     add: added / calls,
     drain: drained / calls,
@@ -155,13 +149,5 @@ function heap(): number {
   return process.memoryUsage().heapUsed
 }
 
-function cpu(): number {
-  const { user, system } = process.cpuUsage()
-  return user + system
-}
-
-const order = await new Promise((resolve) => {
-  process.once('message', resolve)
-})
-process.send?.(await measure(order as QueueOrder))
+process.send?.(await measure(await orderGiven<QueueOrder>()))
 process.disconnect()

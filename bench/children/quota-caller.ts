@@ -1,6 +1,6 @@
 // Calls APIs of all kinds of response time at once in one way of keeping a quota, each as the way's own documentation says.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { createTokenManager, type RatePolicy } from '@tokenlane/core'
+import { tokensFor, type RatePolicy } from '@tokenlane/core'
 import { createFetch } from '@tokenlane/fetch'
 import Bottleneck from 'bottleneck'
 import PQueue from 'p-queue'
@@ -8,6 +8,7 @@ import pThrottle from 'p-throttle'
 import { RateLimiterMemory, RateLimiterQueue } from 'rate-limiter-flexible'
 
 import { answerTimes } from '../support/answer-times.ts'
+import { orderGiven } from '../support/child.ts'
 
 export interface CallerOrder {
   readonly way: string
@@ -28,9 +29,7 @@ export interface CallerFigures {
   readonly pause: number
 }
 
-const { way, url, quota, window, duration } = await new Promise<CallerOrder>((resolve) => {
-  process.once('message', (order) => resolve(order as CallerOrder))
-})
+const { way, url, quota, window, duration } = await orderGiven<CallerOrder>()
 
 /** Makes a call when it may go, and returns whether it was a success. */
 type Call = () => Promise<boolean>
@@ -71,15 +70,12 @@ const ways: Readonly<Record<string, (api: string) => Call>> = {
 }
 
 function tokenlane(api: string, accounting: RatePolicy['accounting']): Call {
-  const tokens = createTokenManager({
-    issuers: {
-      general: {
-        tokenEndpoint: 'https://auth.example.com/token',
-        credentials: { clientId: 'client', clientSecret: 'secret' },
-        allowInsecureLoopback: true,
-      },
-    },
-    apis: [{ baseUrl: api, issuer: 'general', ratePolicy: { limits: [{ quota, window }], accounting } }],
+  const tokens = tokensFor({
+    tokenEndpoint: 'https://auth.example.com/token',
+    credentials: { clientId: 'client', clientSecret: 'secret' },
+    allowInsecureLoopback: true,
+    baseUrl: api,
+    ratePolicy: { limits: [{ quota, window }], accounting },
     fetch: async () => Response.json({ access_token: 'token', token_type: 'Bearer', expires_in: 3_600 }),
   })
   const managed = createFetch(tokens)

@@ -6,6 +6,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { answerTimes } from '../support/answer-times.ts'
+import { orderGiven } from '../support/child.ts'
 
 export interface ApiOrder {
   readonly quota: number
@@ -28,9 +29,7 @@ interface ApiCount {
   limited: number
 }
 
-const { quota, window, network } = await new Promise<ApiOrder>((resolve) => {
-  process.once('message', (order) => resolve(order as ApiOrder))
-})
+const { quota, window, network } = await orderGiven<ApiOrder>()
 const counts: Record<string, ApiCount> = {}
 const pauses = monitorEventLoopDelay({ resolution: 5 })
 

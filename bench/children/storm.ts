@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { peers } from '../peers/all.ts'
+import { orderGiven } from '../support/child.ts'
 import { serviceBehind, type Peer } from '../support/peer.ts'
 import { Service } from '../support/service.ts'
 
@@ -117,9 +118,7 @@ async function fail(storm: Storm, ms: number): Promise<void> {
   await storm.callersFor(ms + 2_000, 50, 20)
 }
 
-const { peer, storm: name } = await new Promise<StormOrder>((resolve) => {
-  process.once('message', (order) => resolve(order as StormOrder))
-})
+const { peer, storm: name } = await orderGiven<StormOrder>()
 const storm = new Storm(peer)
 // a peer's own business, which costs it what it costs
 process.on('unhandledRejection', () => {})

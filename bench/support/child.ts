@@ -8,6 +8,12 @@ export function startChild(file: string, order: unknown): ChildProcess {
   return child
 }
 
+/** What this process, a child, is told to do. */
+export async function orderGiven<Order>(): Promise<Order> {
+  const [order] = await once(process, 'message')
+  return order as Order
+}
+
 /** The next message of a child. */
 export async function tellOf<T>(child: ChildProcess): Promise<T> {
   const gone = new AbortController()

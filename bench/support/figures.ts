@@ -1,7 +1,7 @@
-/** Returns a share as a percentage with two digits: `9.8`, `59`. */
-export function share(part: number): string {
-  const percent = 100 * part
-  return percent >= 10 || percent === 0 ? percent.toFixed(0) : percent.toPrecision(2)
+/** Returns a share as a percentage with two digits: `9.8`, `59`; or of another whole. */
+export function share(part: number, of = 100, digits = 2): string {
+  const figure = of * part
+  return figure >= 10 || figure === 0 ? figure.toFixed(0) : figure.toPrecision(digits)
 }
 
 /** Prints a table with a heading, its columns as wide as what is in them. */

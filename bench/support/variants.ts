@@ -1,4 +1,4 @@
-import { createTokenManager, type TokenManager } from '@tokenlane/core'
+import { tokensFor, type TokenManager } from '@tokenlane/core'
 
 /** One call of a client, with what a variant adds to it; ends when the body has been read. */
 export type CallOnce = () => Promise<unknown>
@@ -24,6 +24,7 @@ export const variantNames = [
   'wrapper, p-queue',
   'Tokenlane',
   'Tokenlane, policy',
+  'Tokenlane, installed',
   'axios-auth-refresh',
   '@badgateway/oauth2-client',
   'bare, POST',
@@ -35,24 +36,38 @@ export type VariantName = (typeof variantNames)[number]
 
 export type Variants = Readonly<Partial<Record<VariantName, CallOnce>>>
 
+/** @param get makes a call through a variant of the client, and reads the response; so does `post`, with a body. */
+export function variantsOf<Client>(
+  { openUrl, url }: Setting,
+  clients: Readonly<Partial<Record<VariantName, Client>>>,
+  get: (client: Client, url: string) => Promise<unknown>,
+  post: (client: Client, url: string) => Promise<unknown>,
+): Variants {
+  const variants = Object.entries(clients).flatMap(([name, client]): [string, CallOnce][] => {
+    const at = name === 'bare' ? openUrl : url
+    return [
+      [name, () => get(client, at)],
+      [`${name}, POST`, () => post(client, at)],
+    ]
+  })
+  return Object.fromEntries(variants)
+}
+
 /** More calls at once than are ever made, and more in a window than any machine makes. */
 const neverBinds = { limits: [{ quota: 1_000_000, window: 1_000 }], concurrency: 1_000 }
 
 export async function settingAt(serviceUrl: string): Promise<Setting> {
   const url = `${serviceUrl}api/records/7?expand=lines`
   const manager = (ratePolicy?: typeof neverBinds): TokenManager =>
-    createTokenManager({
-      issuers: {
-        general: {
-          tokenEndpoint: `${serviceUrl}token`,
-          credentials: { clientId: 'client', clientSecret: 'secret' },
-          allowInsecureLoopback: true,
-        },
-      },
-      apis: [{ baseUrl: `${serviceUrl}api/`, issuer: 'general', ratePolicy }],
+    tokensFor({
+      tokenEndpoint: `${serviceUrl}token`,
+      credentials: { clientId: 'client', clientSecret: 'secret' },
+      allowInsecureLoopback: true,
+      baseUrl: `${serviceUrl}api/`,
+      ratePolicy,
     })
   const tokens = manager()
-  const { value } = await tokens.getToken('general')
+  const { value } = await tokens.getToken('default')
   const limited = manager(neverBinds)
   await limited.warmUp()
   return {
