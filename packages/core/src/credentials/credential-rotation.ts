@@ -70,7 +70,7 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
     const span = refusalSpan(error, memory)
     const at = performance.now()
     refused.set(key, { at, until: at + span, times: (refused.get(key)?.times ?? 0) + 1 })
-    return Object.assign(withMore(error, ''), { retryAfter: span })
+    return Object.assign(withMore(error, ''), { retryAfter: Math.ceil(span) })
   }
 
   return {

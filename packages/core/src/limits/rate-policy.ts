@@ -212,7 +212,12 @@ const readTimeZone: Reader<string> = (value, path) => {
   return zone
 }
 
-const readCalendarWindow = oneOf('second', 'minute', 'hour', 'day', 'month')
+const readCalendarWindow = fitting<CalendarWindow>(
+  (window) => Object.hasOwn(calendarWindows, window),
+  `a number of milliseconds, or ${Object.keys(calendarWindows)
+    .map((window) => `'${window}'`)
+    .join(' or ')}`,
+)
 
 const readLimit: Reader<Limit> = (value, path) => {
   const limit = object<

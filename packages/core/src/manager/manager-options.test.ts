@@ -103,15 +103,36 @@ test.each([
   )
 })
 
-test.each(['quota', 'window', 'max', 'interval'])('`%s` in a rate policy belongs to a limit', (name) => {
-  const api = {
-    baseUrl: 'https://api.example.com/',
-    issuer: 'general',
-    ratePolicy: { limits: [], [name]: 5 },
-  }
-  expect(errorOf({ issuers: { general }, apis: [api] }).message).toMatch(
-    /`apis\[0\]\.ratePolicy\.\w+` is not an option \(did you mean `limits\[0\]\.(?:quota|window)`\?\)/,
+test.each(['quota', 'window', 'max', 'interval', 'requestsPerSecond'])(
+  '`%s` in a rate policy belongs to a limit',
+  (name) => {
+    const api = {
+      baseUrl: 'https://api.example.com/',
+      issuer: 'general',
+      ratePolicy: { limits: [], [name]: 5 },
+    }
+    expect(errorOf({ issuers: { general }, apis: [api] }).message).toMatch(
+      /`apis\[0\]\.ratePolicy\.\w+` is not an option \(did you mean `limits\[0\]\.(?:quota|window)`\?\)/,
+    )
+  },
+)
+
+test('a limit with the names and units of another library is told the right ones', () => {
+  const ratePolicy = { limits: [{ limit: 5, window: '1s' }] }
+  const { message } = errorOf({
+    issuers: { general },
+    apis: [{ baseUrl: 'https://api.example.com/', issuer: 'general', ratePolicy }],
+  })
+  expect(message).toContain('`apis[0].ratePolicy.limits[0].limit` is not an option (did you mean `quota`?)')
+  expect(message).toContain(
+    "`apis[0].ratePolicy.limits[0].window` is a string; allowed: a number of milliseconds, or 'second' or 'minute'",
   )
+})
+
+test.each(['grant_type', 'grantType'])('`%s` is not an option, since there is only one grant', (name) => {
+  expect(
+    errorOf({ issuers: { general: { ...general, [name]: 'client_credentials' } }, apis: [] }).message,
+  ).toContain(`\`issuers.general.${name}\` is not an option; allowed: client_credentials alone`)
 })
 
 test.each(['maxWait', 'requestTimeout'])('a `%s` of an issuer in seconds is refused', (name) => {

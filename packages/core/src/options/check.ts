@@ -98,13 +98,15 @@ export function unknownOptions(
   return unknown.map((key) => {
     const here = meantBy(key, others)
     const isName = here !== undefined || /^(?!.{31})[a-z]{1,20}(?:[A-Z][a-z]*){0,3}$/.test(key)
+    const isFixed = /^grant_?type$/i.test(key)
     const refusal: Refusal = (_, path) => {
       const meant = here ?? meantElsewhere(key, path)
-      if (meant === undefined) refuse(path, 'not an option', names.join(', '))
+      if (isFixed) refuse(path, 'not an option', 'client_credentials alone, without an option')
+      if (meant === undefined) refuse(path, 'not an option', [...new Set(names)].join(', '))
       const what = `\`${printable(path)}\` is not an option (did you mean \`${meant}\`?)`
       throw new TokenlaneError('INVALID_OPTIONS', what)
     }
-    return [isName ? key : '(not shown)', refusal]
+    return [isName || isFixed ? key : '(not shown)', refusal]
   })
 }
 

@@ -6,7 +6,8 @@ const names: Readonly<Record<string, string>> = {
   'apis[0].ratePolicy': 'rateLimit rateLimits rateLimiter throttle',
   'apis[0].ratePolicy.concurrency': 'maxConcurrent maxConcurrency',
   'apis[0].ratePolicy.limits': 'limit',
-  'apis[0].ratePolicy.limits[0].quota': 'max requests points reservoir intervalCap rps rpm',
+  'apis[0].ratePolicy.limits[0].quota':
+    'limit max requests points reservoir intervalCap rps rpm callsPerSecond requestsPerSecond requestsPerMinute',
   'apis[0].ratePolicy.limits[0].window': 'interval period per duration windowMs',
   'apis[0].ratePolicy.maxQueued': 'maxQueue highWater',
   'apis[0].ratePolicy.spread': 'minTime',
