@@ -80,7 +80,7 @@ export interface FakeService {
 
 /** A manager with one issuer, `general`, that protects https://api.example.com/. */
 export function fakeService(
-  settings: Partial<IssuerSettings> = {},
+  settings: Partial<IssuerSettings & { authUrl: string }> = {},
   options: Partial<TokenManagerOptions> = {},
 ): FakeService {
   const issuer = new FakeIssuer()

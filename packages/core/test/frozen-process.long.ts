@@ -11,6 +11,10 @@ const states = {
   'between two tries, since the issuer was down': { wait: 'busy', frozenAt: '/token' },
   'in the queue': { wait: 'queue', frozenAt: '/api/x' },
   'for the end of a pause': { wait: 'pause', frozenAt: '/api/x' },
+  'for the end of the first of two pauses, with a `maxWait` shorter than that': {
+    wait: 'refused',
+    frozenAt: '/api/x',
+  },
 }
 
 test.concurrent.for(Object.entries(states))(
@@ -33,7 +37,10 @@ test.concurrent.for(Object.entries(states))(
         const respond = (): unknown => response.setHeader('content-type', 'application/json').end(body)
         return wait === 'token' ? setTimeout(respond, 500) : respond()
       }
-      if (wait === 'pause' && isFirst) return response.writeHead(429, { 'retry-after': '2' }).end()
+      // all calls, and the one that tries after the pause
+      const isRefused = wait === 'refused' && requests <= 4
+      if ((wait === 'pause' && isFirst) || isRefused)
+        return response.writeHead(429, { 'retry-after': '2', 'ratelimit-policy': '"a";q=3;w=1' }).end()
       return response.end('ok')
     }).listen(0, '127.0.0.1')
     // what becomes of a connection that the server closes meanwhile is for the client to know

@@ -16,7 +16,12 @@ const tokens = createTokenManager({
     {
       baseUrl: `${url}/api/`,
       issuer: 'a',
-      ratePolicy: { limits: waiting === 'queue' ? [{ quota: 1, window: 1_000 }] : [], maxWait: 20_000 },
+      ratePolicy: {
+        limits:
+          { queue: [{ quota: 1, window: 1_000 }], refused: [{ quota: 3, window: 1_000 }] }[waiting ?? ''] ??
+          [],
+        maxWait: waiting === 'refused' ? 6_000 : 20_000,
+      },
     },
   ],
 })
@@ -26,8 +31,8 @@ const call = async (): Promise<unknown> =>
     .route(`${url}/api/x`)
     ?.send(async (authorization) => {
       const response = await fetch(`${url}/api/x`, { headers: { authorization } })
-      const retryAfter = response.headers.get('retry-after') ?? undefined
-      return { status: response.status, retryAfter, result: response.status, discard() {} }
+      const header = (name: string): string | undefined => response.headers.get(name) ?? undefined
+      return { status: response.status, header, result: response.status, discard() {} }
     })
     .catch((error: Error) => error.message)
 

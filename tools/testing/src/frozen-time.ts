@@ -52,7 +52,7 @@ export class FreezableTime {
     await settle()
   }
 
-  /** Lets time pass for a machine that sleeps: the wall clock alone goes on, and no timer comes nearer. */
+  /** Lets time pass for a machine that sleeps: the wall clock alone goes on. A time server may also set it back. */
   suspend(ms: number): void {
     this.#asleep += ms
   }

@@ -1,3 +1,5 @@
+import { Countdown } from '../time/countdown.ts'
+
 const mostRead = 65_536
 /** In milliseconds: a body may stall without an end. */
 const longestRead = 1_000
@@ -14,14 +16,14 @@ type Body = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
 export async function discardBody(body: Body | null | undefined): Promise<readonly Uint8Array[] | undefined> {
   if (body === null || body === undefined) return undefined
   const chunks: Uint8Array[] = []
-  let timer: ReturnType<typeof setTimeout> | undefined
+  let countdown: Countdown | undefined
   try {
     const source = sourceOf(body)
     let isLate = false
-    timer = setTimeout(() => {
+    countdown = new Countdown(longestRead, () => {
       isLate = true
       source.giveUp()
-    }, longestRead)
+    })
     let read = 0
     while (read <= mostRead) {
       const { done, value } = await source.next()
@@ -33,7 +35,7 @@ export async function discardBody(body: Body | null | undefined): Promise<readon
   } catch {
     // the response is unwanted, and so is its failure
   } finally {
-    clearTimeout(timer)
+    countdown?.stop()
   }
   return undefined
 }

@@ -15,7 +15,7 @@ test('token requests queue under the policy of their issuer, for all managers th
   }
   const authUrl = 'https://auth.limited-1.example.com'
   const managers = Array.from({ length: 4 }, () =>
-    fakeService({ authUrl, ratePolicy, maxWait: 30_000 } as never, { fetch }),
+    fakeService({ authUrl, ratePolicy, maxWait: 30_000 }, { fetch }),
   )
   const tokens = Promise.all(managers.map(async ({ tokens: each }) => each.getToken('general')))
   await pass(1_000)
@@ -27,14 +27,14 @@ test('token requests queue under the policy of their issuer, for all managers th
 
 test('a request that may only be made after the calls that wait have given up fails at once', async () => {
   const authUrl = 'https://auth.limited-2.example.com'
-  const service = fakeService({ authUrl, ratePolicy, maxWait: 2_000 } as never)
+  const service = fakeService({ authUrl, ratePolicy, maxWait: 2_000 })
   await service.tokens.getToken('general')
-  for (const { tokens } of [1, 2].map(() => fakeService({ authUrl, ratePolicy, maxWait: 2_000 } as never))) {
+  for (const { tokens } of [1, 2].map(() => fakeService({ authUrl, ratePolicy, maxWait: 2_000 }))) {
     const outcome = tokens.getToken('general').catch((error: unknown) => error)
     await pass(2_000)
     await outcome
   }
-  const { tokens } = fakeService({ authUrl, ratePolicy, maxWait: 2_000 } as never)
+  const { tokens } = fakeService({ authUrl, ratePolicy, maxWait: 2_000 })
   const outcome = tokens.getToken('general').catch((error: unknown) => error)
   await pass(2_100)
   expect(await outcome).toMatchObject({
@@ -45,9 +45,9 @@ test('a request that may only be made after the calls that wait have given up fa
 
 test('a policy of an issuer may say which requests count', async () => {
   const authUrl = 'https://auth.limited-3.example.com'
-  const matched = { limits: [{ ...ratePolicy.limits[0], match: 'POST' }] }
+  const matched = { limits: [{ quota: 2, window: 10_000, match: 'POST' }] }
   const managers = Array.from({ length: 3 }, () =>
-    fakeService({ authUrl, ratePolicy: matched, maxWait: 30_000 } as never),
+    fakeService({ authUrl, ratePolicy: matched, maxWait: 30_000 }),
   )
   let obtained = 0
   const tokens = managers.map(async ({ tokens: each }) => {

@@ -1,3 +1,4 @@
+import { Countdown } from '../time/countdown.ts'
 import { count, duration, flag, object, oneOf, type Reader } from '../options/reader.ts'
 import type { FixedLimit } from './rate-limiter.ts'
 
@@ -16,7 +17,7 @@ type State =
       /** Whether one call tries after it, and the others follow when its response has arrived. */
       readonly isTried: boolean
     }
-  | { readonly kind: 'trial'; readonly limit: FixedLimit }
+  | { readonly kind: 'trial'; readonly limit: FixedLimit; readonly countdown: Countdown }
 
 const open: State = { kind: 'open' }
 
@@ -58,7 +59,7 @@ export class Pauses {
     if (state.kind !== 'paused') return 0
     if (state.until > now) return state.until - now
     if (state.isTried) this.try(state, now)
-    else this.#state = open
+    else this.#become(open)
     return 0
   }
 
@@ -73,32 +74,49 @@ export class Pauses {
     this.#trial(since, now)
   }
 
+  /** Returns the limit of a trial that has lasted as long as it may; one in which the process stood still is made longer. */
+  overdueTrial(now: number): FixedLimit | undefined {
+    const state = this.#state
+    if (state.kind !== 'trial' || now < state.limit.until) return undefined
+    const { limit, countdown } = state
+    const { left } = countdown
+    if (left < 1) return limit
+    this.#state = { ...state, limit: { ...limit, until: now + left } }
+    return undefined
+  }
+
   #trial(since: number, now: number): void {
-    this.#state = { kind: 'trial', limit: { series: 'trial', quota: 1, since, until: now + longestTrial } }
+    const limit = { series: 'trial', quota: 1, since, until: now + longestTrial }
+    this.#become({ kind: 'trial', limit, countdown: new Countdown(longestTrial).unref() })
+  }
+
+  #become(state: State): void {
+    if (this.#state.kind === 'trial') this.#state.countdown.stop()
+    this.#state = state
   }
 
   /** Begins a pause, or makes it longer. */
   begin({ ms, reason, isTried }: Pause, now: number, since: number = now): void {
     const until = now + ms
     const before = this.#state.kind === 'paused' && this.#state.until > now ? this.#state : undefined
-    this.#state = {
+    this.#become({
       kind: 'paused',
       since: before?.since ?? since,
       until: Math.max(until, before?.until ?? until),
       firm: Math.max(reason === 'refused' ? until : now, before?.firm ?? now),
       isTried: isTried || before?.isTried === true,
-    }
+    })
   }
 
   /** Shortens the pause to what the API asked for when it refused a call. Returns whether the pause is over. */
   shorten(now: number): boolean {
     const state = this.#state
     if (state.kind !== 'paused' || state.until <= now) return false
-    this.#state = state.firm > now ? { ...state, until: state.firm } : open
+    this.#become(state.firm > now ? { ...state, until: state.firm } : open)
     return state.firm <= now
   }
 
   end(): void {
-    this.#state = open
+    this.#become(open)
   }
 }

@@ -1,4 +1,5 @@
 import { backoff } from '../time/backoff.ts'
+import { Countdown } from '../time/countdown.ts'
 import { type CheckedPolicy, lengthOf } from './rate-policy.ts'
 
 /** The pause if the API does not say for how long, and if it refuses few of many calls. */
@@ -23,7 +24,13 @@ export interface Refusal {
   readonly row: RefusalRow
   /** How many there had been in the row, this one included. */
   readonly before: number
-  readonly at: number
+  /** How long it may be refused, where the policy says so. */
+  readonly countdown: Countdown | undefined
+}
+
+export interface RefusedCall {
+  /** Its first refusal since the API last accepted a call. */
+  refusal: Refusal | undefined
 }
 
 /** How long an API that refuses calls is left alone, and when a refused call is given up. */
@@ -44,14 +51,17 @@ export class Refusals {
     return this.#row.count
   }
 
-  /** What to remember of a call that is refused now for the first time since the API last accepted one. */
-  get now(): Refusal {
-    return { row: this.#row, before: this.#row.count, at: performance.now() }
+  /** Returns what to remember of a call that is refused, whose first refusal since the API last accepted a call may be `known`. */
+  ofCall(known: Refusal | undefined, maxWait: number | undefined): Refusal {
+    if (known?.row === this.#row) return known
+    known?.countdown?.stop()
+    const countdown = maxWait === undefined ? undefined : new Countdown(maxWait).unref()
+    return { row: this.#row, before: this.#row.count, countdown }
   }
 
-  /** Whether a refused call is given up: the API has accepted none for long since. */
-  givesUp({ row, before, at }: Refusal, pausedUntil: number, maxWait: number | undefined): boolean {
-    if (maxWait !== undefined) return pausedUntil - at > maxWait
+  /** Whether a refused call is given up: the API has accepted none for long since. `pause`: how long none may be sent. */
+  givesUp({ row, before, countdown }: Refusal, pause: number, maxWait: number | undefined): boolean {
+    if (maxWait !== undefined) return (countdown?.spent ?? 0) + pause > maxWait
     return row === this.#row && row.count >= before + mostRefusals
   }
 

@@ -7,7 +7,7 @@ import { longestTrial, type Pause, Pauses, readPause } from './pauses.ts'
 import { readAsked, readRemaining, type ResponseHead } from './rate-limit-headers.ts'
 import type { FixedLimit, RateLimiter, Word } from './rate-limiter.ts'
 import { type CheckedPolicy, lengthOf, type RateLimit } from './rate-policy.ts'
-import { type Refusal, Refusals } from './refusals.ts'
+import { type RefusedCall, Refusals } from './refusals.ts'
 import { Reported } from './reported.ts'
 
 /** Whose calls are held back. */
@@ -92,20 +92,16 @@ export class Restraint {
     return this.#pauses.trial
   }
 
-  /** What to remember of a call that is refused now for the first time since the API last accepted one. */
-  get refusal(): Refusal {
-    return this.#refusals.now
-  }
-
-  /** Whether a refused call is given up: the API has accepted none for long since. */
-  givesUp(refusal: Refusal, maxWait: number | undefined): boolean {
-    return this.#refusals.givesUp(refusal, this.pausedUntil, maxWait)
+  /** Whether a call that is refused is given up: the API has accepted none since it was refused first, and for long. */
+  givesUp(call: RefusedCall, maxWait: number | undefined): boolean {
+    call.refusal = this.#refusals.ofCall(call.refusal, maxWait)
+    return this.#refusals.givesUp(call.refusal, this.pausedUntil - performance.now(), maxWait)
   }
 
   pausedFor(now: number): number {
     const wait = this.#pauses.wait(now)
-    const { trial } = this.#pauses
-    if (trial !== undefined && now >= trial.until) this.#endTrial(trial, now)
+    const overdue = this.#pauses.overdueTrial(now)
+    if (overdue !== undefined) this.#endTrial(overdue, now)
     return wait
   }
 

@@ -1,6 +1,6 @@
 import { own, refusingTo } from '../options/check.ts'
 import { duration, fitting, optional } from '../options/reader.ts'
-import { longestTimer } from '../time/duration.ts'
+import { Countdown } from '../time/countdown.ts'
 
 /** How long `close` may take: until `timeout` milliseconds have passed or `signal` aborts; by default as long as it takes. */
 export interface CloseOptions {
@@ -34,13 +34,13 @@ export async function closeWithin(
   ])
   const { promise: over, resolve } = Promise.withResolvers<void>()
   const end = (): void => resolve()
-  const timer = timeout === undefined ? undefined : setTimeout(end, Math.min(timeout, longestTimer))
+  const countdown = timeout === undefined ? undefined : new Countdown(timeout, end)
   signal?.addEventListener('abort', end)
   if (signal?.aborted === true) end()
   try {
     await Promise.race([work(over), over])
   } finally {
-    clearTimeout(timer)
+    countdown?.stop()
     signal?.removeEventListener('abort', end)
   }
 }

@@ -5,7 +5,7 @@ import { dateFromNow, queueTimer } from '../time/duration.ts'
 import type { AccessToken } from '../access-token.ts'
 import type { Budget, BudgetQueue, LimitsStatus, Obstacle as LimitObstacle } from '../limits/budget.ts'
 import type { ResponseHead } from '../limits/rate-limit-headers.ts'
-import type { Refusal } from '../limits/refusals.ts'
+import type { RefusedCall } from '../limits/refusals.ts'
 import type { CheckedPolicy } from '../limits/rate-policy.ts'
 import type { Demand } from '../limits/demand.ts'
 import {
@@ -33,11 +33,6 @@ export interface QueueOptions {
   /** What the API allows, which other queues may share. */
   readonly budget: Budget
   readonly token: NeededToken
-}
-
-export interface RefusedCall {
-  /** Its first refusal since the API last accepted a call. */
-  refusal: Refusal | undefined
 }
 
 export interface QueueStatus extends LimitsStatus {
@@ -198,11 +193,8 @@ export class ApiQueue implements BudgetQueue {
     return this.#budget.restraint.pausedUntil - performance.now() > maxWait
   }
 
-  /** Whether a call that is refused is given up: the API has accepted none since it was refused first, and for long. */
   givesUp(call: RefusedCall): boolean {
-    const refusal = this.#budget.restraint.refusal
-    if (call.refusal?.row !== refusal.row) call.refusal = refusal
-    return this.#budget.restraint.givesUp(call.refusal, this.policy.maxWait)
+    return this.#budget.restraint.givesUp(call, this.policy.maxWait)
   }
 
   status(): QueueStatus {

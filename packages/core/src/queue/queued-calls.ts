@@ -89,12 +89,8 @@ interface QueuedCall extends WaitingCall {
   lane: OwnLane
   /** Higher goes first: its priority, and what it gains while it waits. */
   rank: number
-  /** How long it may wait in all, and what is left of that time, as the process had it. */
-  limit: { readonly maxWait: number; readonly countdown: Countdown } | undefined
-}
-
-function waitedBy({ limit, queuedAt }: QueuedCall): number {
-  return limit ? limit.maxWait - limit.countdown.left : performance.now() - queuedAt
+  /** How long it may wait in all. */
+  countdown: Countdown | undefined
 }
 
 function refuse(call: WaitingCall, reason: unknown): void {
@@ -173,7 +169,7 @@ export class QueuedCalls {
     return new Promise<unknown>((send, reject) => {
       const lane = this.#laneOf(demand)
       const waiting = { signal, priority, sentBefore, isLimited, waiter, queuedAt, send, refuse: reject }
-      this.#enqueue({ ...waiting, lane, rank: 0, limit: undefined }, times)
+      this.#enqueue({ ...waiting, lane, rank: 0, countdown: undefined }, times)
     }) as Promise<T>
   }
 
@@ -237,7 +233,8 @@ export class QueuedCalls {
     if (signal) this.#watch(signal, call)
     if (maxWait === undefined || sentBefore) return
     const giveUp = (): void => this.#giveUp(call, this.#tooLong(maxWait))
-    call.limit = { maxWait, countdown: new Countdown(maxWait - waitedBy(call), giveUp) }
+    const waited = call.countdown?.spent ?? performance.now() - queuedAt
+    call.countdown = new Countdown(maxWait, giveUp, waited)
   }
 
   #watch(signal: AbortSignal, call: QueuedCall): void {
@@ -261,9 +258,9 @@ export class QueuedCalls {
   }
 
   #forget(call: QueuedCall): void {
-    const { rank, signal, limit, lane } = call
+    const { rank, signal, countdown, lane } = call
     this.#count(lane, rank, -1)
-    limit?.countdown.stop()
+    countdown?.stop()
     if (signal === undefined) return
     const calls = this.#bySignal.get(signal)
     if (!calls?.delete(call) || calls.size > 0) return

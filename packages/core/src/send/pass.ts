@@ -1,8 +1,8 @@
 import { closedError, isClosed, withOwnError } from '../errors.ts'
 import type { ResendReason } from '../events.ts'
-import type { ApiQueue, RefusedCall } from '../queue/api-queue.ts'
+import type { ApiQueue } from '../queue/api-queue.ts'
 import type { RunningCall, Waiter } from '../queue/queued-calls.ts'
-import type { Refusal } from '../limits/refusals.ts'
+import type { Refusal, RefusedCall } from '../limits/refusals.ts'
 import { AccessToken } from '../access-token.ts'
 import type { AdmitOptions, Pass, Report, Verdict } from './api.ts'
 import { CallRecord, tracing } from './call-record.ts'
@@ -71,10 +71,15 @@ class Call implements Waiter<Pass>, RefusedCall {
   refused(error: unknown): unknown {
     this.#measured?.()
     this.#api.callsUnderWay.left()
+    this.ended()
     // the manager closed while it waited after a refusal for its limit: the caller gets that response
     const isEndOfLimited = this.resends.at(-1) === 'limited' && isClosed(error)
     this.record?.finish(isEndOfLimited ? undefined : error)
     return error
+  }
+
+  ended(): void {
+    this.refusal?.countdown?.stop()
   }
 
   #enter(sentBefore: boolean): Pass | Promise<Pass> {
@@ -208,6 +213,7 @@ class AttemptPass implements Pass {
   release(failure?: unknown): void {
     if (this.#isOver) return
     this.#leave()
+    this.#call.ended()
     this.#call.record?.finish(failure)
   }
 

@@ -22,12 +22,16 @@ export function withinTokenWait<T>(
   const controller = new AbortController()
   const entered = enter(controller.signal)
   if (!(entered instanceof Promise)) return entered
-  const waited = start()
   const abort = (): void => controller.abort(signal?.reason)
   let countdown: Countdown | undefined
   const look = (left: number): void => {
     if (left < 1) return controller.abort(error(tokenTimeout(api, ms)))
-    countdown = new Countdown(left, () => look(ms - waited()))
+    const began = performance.now()
+    const waited = start()
+    countdown = new Countdown(left, () => {
+      const frozen = Math.max(0, performance.now() - began - left)
+      look(left - Math.max(0, waited() - frozen))
+    })
   }
   look(ms)
   signal?.addEventListener('abort', abort, { once: true })

@@ -13,14 +13,16 @@ const shortestLook = 100
 export class Countdown {
   readonly #act: () => void
   readonly #look: number
+  readonly #whole: number
   #left: number
   #lookedAt = 0
   #isReferenced = true
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  /** @param act is called once when no time is left. */
-  constructor(ms: number, act: () => void = () => {}) {
-    this.#left = ms
+  /** @param act is called once when no time is left. @param spent how much of it was used before. */
+  constructor(ms: number, act: () => void = () => {}, spent = 0) {
+    this.#whole = ms
+    this.#left = ms - spent
     this.#act = act
     this.#look = Math.min(Math.max(shortestLook, Math.round(ms / looks)), longestTimer)
     this.#wait()
@@ -29,6 +31,11 @@ export class Countdown {
   /** How much time is left, in milliseconds; 0 or less once it is over. */
   get left(): number {
     return this.#left - Math.min(performance.now() - this.#lookedAt, this.#look)
+  }
+
+  /** How much of it is used, in milliseconds. */
+  get spent(): number {
+    return this.#whole - this.left
   }
 
   /** Lets the process end meanwhile. */
