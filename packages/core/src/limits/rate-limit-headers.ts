@@ -30,13 +30,26 @@ export interface RemainingQuota {
 
 /** A longer header is ignored. */
 const longestHeader = 1_024
-/** Before `RateLimit` there were `…-remaining` and `…-reset`. GitHub has the second prefix, Okta and X the third. */
-const predecessors = ['ratelimit', 'x-ratelimit', 'x-rate-limit'].map((prefix) => ({
-  remaining: `${prefix}-remaining`,
-  reset: `${prefix}-reset`,
-}))
+const structured: readonly RateLimitHeaders[] = [{ remaining: 'ratelimit' }]
+/**
+ * Before `RateLimit` there were `…-remaining` and `…-reset`. GitHub has the second prefix, Okta and X the third; Discord has
+ * a finer reset too.
+ */
+const predecessors: readonly RateLimitHeaders[] = [
+  { remaining: 'ratelimit-remaining', reset: 'ratelimit-reset' },
+  { remaining: 'x-ratelimit-remaining', reset: 'x-ratelimit-reset-after' },
+  { remaining: 'x-ratelimit-remaining', reset: 'x-ratelimit-reset' },
+  { remaining: 'x-rate-limit-remaining', reset: 'x-rate-limit-reset' },
+]
+const common = [...structured, ...predecessors]
 /** When to call again, in an API without `Retry-After`; Symfony has the second name. */
-const resets = ['ratelimit-reset', 'x-ratelimit-retry-after', 'x-ratelimit-reset', 'x-rate-limit-reset']
+const resets = [
+  'ratelimit-reset',
+  'x-ratelimit-retry-after',
+  'x-ratelimit-reset-after',
+  'x-ratelimit-reset',
+  'x-rate-limit-reset',
+]
 
 /**
  * Whether a response says that a limit was exceeded. A status other than 429 means other things too: it is a limit where it
@@ -44,14 +57,18 @@ const resets = ['ratelimit-reset', 'x-ratelimit-retry-after', 'x-ratelimit-reset
  */
 export function isRefusal(
   response: ResponseHead,
-  { limitedStatuses, isLimited }: Pick<CheckedPolicy, 'limitedStatuses' | 'isLimited'>,
+  {
+    limitedStatuses,
+    isLimited,
+    rateLimitHeaders,
+  }: Pick<CheckedPolicy, 'limitedStatuses' | 'isLimited' | 'rateLimitHeaders'>,
 ): boolean {
   if (isLimited !== undefined) return answerOf('isLimited', isLimited, response)
   if (!limitedStatuses.includes(response.status)) return false
   return (
     response.status === 429 ||
     retryAfterOf(response) !== undefined ||
-    readRemaining(response)?.remaining === 0
+    readRemaining(response, rateLimitHeaders)?.remaining === 0
   )
 }
 
@@ -68,16 +85,14 @@ export function readAsked(
 ): number | undefined {
   const asked = retryAfterOf(response)
   if (asked !== undefined || rateLimitHeaders === false) return asked
-  if (rateLimitHeaders !== true) {
-    const own = ownQuotaOf(response, rateLimitHeaders)
-    return own?.remaining === 0 && own.resetIn > 0 ? own.resetIn : undefined
-  }
-  const usedUp = quotasOf(response).filter(({ remaining }) => remaining === 0)
+  const isCommon = rateLimitHeaders === true
+  const usedUp = quotasOf(response, isCommon ? structured : [rateLimitHeaders]).filter(isUsedUp)
   // a reset is that of a quota: it says nothing of a limit on something else, while some of the quota remains
-  const others = (predecessorOf(response)?.remaining ?? 0) > 0 ? [] : resets
+  const before = isCommon ? quotasOf(response, predecessors) : []
+  const others = isCommon && (before.length === 0 || before.some(isUsedUp)) ? resets : []
   const pauses = [
     Math.max(0, ...usedUp.map(({ resetIn }) => resetIn)),
-    ...others.map((name) => resetOf(response, textOf(response, name)) ?? 0),
+    ...others.map((name) => readWait(textOf(response, name), clockOf(response)) ?? 0),
   ]
   // a reset within this second is written as 0, and names no pause
   return pauses.find((pause) => pause > 0)
@@ -117,83 +132,73 @@ function answerOf<T>(name: string, ask: (response: PolicyResponse) => T, respons
   return answer
 }
 
-/** Returns what an API's own headers say: what remains, or how much is used of how much. */
-function ownQuotaOf(
-  response: ResponseHead,
-  { remaining, reset, limit }: RateLimitHeaders,
-): RemainingQuota | undefined {
-  const text = textOf(response, remaining)
-  const [, used, of] = /(\d+)\s*\/\s*(\d+)/.exec(text ?? '') ?? []
-  const whole = numberOf(limit && textOf(response, limit))
-  const left = used === undefined ? numberOf(text) : Number(of) - Number(used)
-  if (left === undefined) return undefined
-  const usedUp = whole === undefined ? left : Math.min(left, whole)
-  return {
-    remaining: Math.max(0, usedUp),
-    resetIn: (reset && readWait(textOf(response, reset), clockOf(response), unitOf(reset))) || 0,
-  }
-}
-
 /** Returns what remains of the tightest quota, `undefined` where the response does not say. */
 export function readRemaining(
   response: ResponseHead,
   rateLimitHeaders: CheckedPolicy['rateLimitHeaders'] = true,
 ): RemainingQuota | undefined {
-  if (typeof rateLimitHeaders === 'object') return ownQuotaOf(response, rateLimitHeaders)
-  const [tightest] = quotasOf(response).toSorted((a, b) => a.remaining - b.remaining || b.resetIn - a.resetIn)
-  return tightest ?? predecessorOf(response)
+  const names = typeof rateLimitHeaders === 'object' ? [rateLimitHeaders] : common
+  const [tightest] = (rateLimitHeaders === false ? [] : quotasOf(response, names)).toSorted(
+    (a, b) => a.remaining - b.remaining || b.resetIn - a.resetIn,
+  )
+  return tightest
 }
 
 /** Returns the limits on calls that the headers name with their window; empty where they name none. */
 export function readPolicy(response: ResponseHead): RateLimit[] {
   const text = textOf(response, 'ratelimit-policy') ?? textOf(response, 'ratelimit-limit')
   const limits: RateLimit[] = []
-  for (const { value, parameters } of membersOf(text)) {
-    if ((parameters.get('qu') ?? 'requests') !== 'requests') continue
-    const quota = numberOf(parameters.get('q') ?? value)
-    const window = numberOf(parameters.get('w') ?? parameters.get('window'))
+  for (const member of membersOf(text)) {
+    if ((member.get('qu') ?? 'requests') !== 'requests') continue
+    const quota = numberOf(member.get('q') ?? member.get(''))
+    const window = numberOf(member.get('w') ?? member.get('window'))
     if (quota !== undefined && window !== undefined && quota >= 1 && window > 0)
       limits.push({ quota: Math.floor(quota), window: window * 1_000 })
   }
   return limits
 }
 
-/** The quotas of the `RateLimit` field: `"name";r=…;t=…`, or `remaining=…, reset=…` as older drafts have it. */
-function quotasOf(response: ResponseHead): RemainingQuota[] {
-  const text = textOf(response, 'ratelimit')
-  if (text === undefined) return []
-  const members = membersOf(text)
-  const valueOf = (name: string): string | undefined =>
-    members.find(({ value }) => value.startsWith(`${name}=`))?.value.slice(name.length + 1)
-  return [
-    ...members.flatMap(({ parameters }) => quotaOf(response, parameters.get('r'), parameters.get('t'))),
-    ...quotaOf(response, valueOf('remaining'), valueOf('reset')),
-  ]
+function isUsedUp({ remaining }: RemainingQuota): boolean {
+  return remaining === 0
 }
 
-function predecessorOf(response: ResponseHead): RemainingQuota | undefined {
-  for (const { remaining, reset } of predecessors) {
-    const left = textOf(response, remaining)
-    const quota = left && quotaOf(response, left, textOf(response, reset))[0]
-    if (quota) return quota
+/** Returns the quotas of the first of these headers that name any. */
+function quotasOf(response: ResponseHead, headers: readonly RateLimitHeaders[]): RemainingQuota[] {
+  for (const names of headers) {
+    const quotas = quotasIn(response, names)
+    if (quotas.length > 0) return quotas
   }
-  return undefined
+  return []
 }
 
-/** Returns the quota of two texts, none where they are no numbers. */
-function quotaOf(
-  response: ResponseHead,
-  left: string | undefined,
-  reset: string | undefined,
-): RemainingQuota[] {
-  const remaining = numberOf(left)
-  const resetIn = resetOf(response, reset)
-  return remaining === undefined || resetIn === undefined ? [] : [{ remaining, resetIn }]
-}
-
-/** Returns the milliseconds until a reset, which is in seconds, as an epoch or as a date. */
-function resetOf(response: ResponseHead, text: string | undefined): number | undefined {
-  return readWait(text, clockOf(response))
+/**
+ * Returns the quotas that a header names: `17`, `32/40`, which is how much is used of how much, `"name";r=17;t=30`, or
+ * `remaining=17, reset=30` as older drafts have it; or several.
+ */
+function quotasIn(response: ResponseHead, names: RateLimitHeaders): RemainingQuota[] {
+  const { remaining, reset, limit } = names
+  const text = textOf(response, remaining)
+  if (text === undefined) return []
+  // an API's own headers may leave out when the quota is whole again
+  const unsaid = common.includes(names) ? undefined : 0
+  const quota = (left: number | undefined, at: string | undefined, unit?: number): RemainingQuota[] => {
+    const resetIn = readWait(at, clockOf(response), unit) ?? unsaid
+    return left === undefined || resetIn === undefined ? [] : [{ remaining: Math.max(0, left), resetIn }]
+  }
+  const members = membersOf(text)
+  const all = new Map(members.flatMap((member) => [...member]))
+  const named = [
+    ...members.flatMap((member) => quota(numberOf(member.get('r')), member.get('t'))),
+    ...quota(numberOf(all.get('remaining')), all.get('reset') ?? all.get('resets')),
+  ]
+  if (named.length > 0) return named
+  const most = numberOf(limit && textOf(response, limit)) ?? Infinity
+  const resetText = reset === undefined ? undefined : textOf(response, reset)
+  return text.split(',').flatMap((part) => {
+    const [, used, of] = /(\d+)\s*\/\s*(\d+)/.exec(part) ?? []
+    const left = used === undefined ? numberOf(part.trim()) : Number(of) - Number(used)
+    return quota(left && Math.min(left, most), resetText, unitOf(reset ?? ''))
+  })
 }
 
 /** Returns the API's clock, since ours may be an hour off. */
@@ -210,16 +215,21 @@ function numberOf(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,15}(?:\.\d{1,9})?$/.test(text) ? Number(text) : undefined
 }
 
-/** The members of a list and their parameters (RFC 9651 §3.1), as far as these fields need them. */
-function membersOf(text: string | undefined): { value: string; parameters: Map<string, string> }[] {
+const quoted = /"(?:[^"\\]|\\.)*"/g
+
+/** The members of a list (RFC 9651 §3.1) by their parameters, as far as these fields need them; a value has no name. */
+function membersOf(text: string | undefined): Map<string, string>[] {
+  // one that lacks a quotation mark says nothing
+  if (text?.replaceAll(quoted, '').includes('"')) return []
   // a comma or semicolon within quotes is part of a name
   const pieces = text?.match(/(?:"(?:[^"\\]|\\.)*"|[^",])+/g) ?? []
   return pieces.map((piece) => {
-    const [value = '', ...rest] = piece.match(/(?:"(?:[^"\\]|\\.)*"|[^";])+/g) ?? []
-    const parameters = rest.map((parameter): [string, string] => {
-      const [name = '', ...given] = parameter.split('=')
-      return [name.trim().toLowerCase(), given.join('=').trim().replaceAll(/^"|"$/g, '')]
-    })
-    return { value: value.trim(), parameters: new Map(parameters) }
+    const parameters = piece.match(/(?:"(?:[^"\\]|\\.)*"|[^";])+/g) ?? []
+    return new Map(
+      parameters.map((parameter): [string, string] => {
+        const [, name = '', value = ''] = /^(?:([\w*.-]+)=)?"?(.*?)"?$/.exec(parameter.trim()) ?? []
+        return [name.toLowerCase(), value]
+      }),
+    )
   })
 }

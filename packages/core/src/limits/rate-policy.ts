@@ -61,7 +61,10 @@ export interface PolicyResponse {
 
 /** The names of an API's own headers, in lower case. */
 export interface RateLimitHeaders {
-  /** What remains of the quota: `17`, or how much of it is used: `32/40`, `api-usage=113/5000000`. */
+  /**
+   * What remains of the quota: `17`, or how much of it is used: `32/40`, `api-usage=113/5000000`; or both that and the reset
+   * in the forms of `RateLimit`: `"name";r=17;t=30`, `total=40; remaining=17; resets=30`. Of several the tightest counts.
+   */
   readonly remaining: string
   /** When the quota is whole again, in any form: seconds, an epoch, a date, a span; milliseconds if the name ends in `-ms`. */
   readonly reset?: string | undefined

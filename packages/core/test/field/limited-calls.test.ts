@@ -77,3 +77,14 @@ test('a 403 for a missing permission, with calls left, is the caller\u2019s at o
   const none = { ...left, 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': inSeconds(7, 1) }
   expect(await refusedOnce(403, none, policy)).toMatchObject({ result: 'Bearer token-1' })
 })
+
+test('a 403 by which an API says in headers of its own that nothing remains is a limit', async () => {
+  const own = { limits: [], limitedStatuses: [403], rateLimitHeaders: { remaining: 'x-left', reset: 'x-in' } }
+  const { result, after } = await refusedOnce(403, { 'x-left': '0', 'x-in': '7' }, own)
+  expect(result).toBe('Bearer token-1')
+  expect(after).toBeCloseTo(7, 1)
+  expect(await refusedOnce(403, { 'x-left': '3', 'x-in': '7' }, own)).toEqual({
+    result: '403',
+    after: undefined,
+  })
+})

@@ -54,6 +54,32 @@ test.each<[api: string, headers: Record<string, string>, seconds: number, own?: 
     named('left', 'x-rate-limit-time-reset-ms'),
   ],
   ['EVE', { left: '0', 'x-esi-error-limit-reset': '22' }, 22, named('left', 'x-esi-error-limit-reset')],
+  [
+    'Zendesk, for one endpoint',
+    { 'zendesk-ratelimit-tickets-index': 'total=100; remaining=0; resets=41' },
+    41,
+    { remaining: 'zendesk-ratelimit-tickets-index' },
+  ],
+  [
+    'Jira, of several quotas',
+    { 'beta-ratelimit': '"jira-burst";r=9;t=1, "jira-quota";r=0;t=2400' },
+    2_400,
+    { remaining: 'beta-ratelimit' },
+  ],
+  [
+    'Auth0, for tokens',
+    { 'auth0-client-quota-limit': 'b=per_hour;q=10;r=0;t=3540,b=per_day;q=50;r=45;t=86340' },
+    3_540,
+    { remaining: 'auth0-client-quota-limit' },
+  ],
+  [
+    'Salesforce, of an organisation and an app',
+    { 'sforce-limit-info': 'api-usage=25/5000, per-app-api-usage=250/250(appName=sample-app)', wait: '60' },
+    60,
+    named('sforce-limit-info', 'wait'),
+  ],
+  ['Kong behind another gateway', { 'x-ratelimit-remaining': '99, 0', 'x-ratelimit-reset': '3, 40' }, 40],
+  ['Discord, relative', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset-after': '1.25' }, 1.25],
   ['Walmart', { left: '0', at: '2026-11-21T12:00:07Z' }, 7, named('left', 'at')],
 ])('%s: %j pauses for %d s', (_api, headers, seconds, own) => {
   expect(pauseOf(headers, own ?? true)).toBeCloseTo(seconds, 6)
