@@ -9,6 +9,7 @@ import {
   type OutgoingCall,
 } from '@tokenlane/core/adapter'
 
+import { bodyNow } from './given-body.ts'
 import { ownInit } from './given-init.ts'
 
 type FetchArguments = ReturnType<OutgoingCall['next']>
@@ -50,6 +51,7 @@ export class Call implements OutgoingCall {
   constructor(url: string, given: TokenlaneRequestInit) {
     if (typeof given !== 'object') void new Request(url, given)
     const { tokenlane, ...init } = ownInit(given)
+    if (init.body) init.body = bodyNow(init.body)
     this.#url = url
     this.init = init
     this.#fields = copyOfFields(init.headers)

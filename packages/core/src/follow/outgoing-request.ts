@@ -15,7 +15,9 @@ export function outgoingRequest(
   request: Request,
   { source, beyond, replayable = true, ...options }: OutgoingOptions,
 ): OutgoingCall {
-  const { method, headers, signal, referrer, referrerPolicy } = request
+  const { method, signal, referrer, referrerPolicy } = request
+  // the caller may change those of the request while the call waits
+  const headers = new (request.headers.constructor as typeof Headers)(request.headers)
   const followsRedirects = request.redirect === 'follow'
   /** The source, if it is text: it can be sent again without a copy. */
   const text = typeof source === 'string' ? source : undefined
