@@ -39,8 +39,10 @@ export function managedAdapter(
     try {
       return Object.assign(await send(copyOf(config)), { config })
     } catch (error) {
-      const { response } = Object.assign(error as Partial<AxiosError>, { config })
-      if (response !== undefined) response.config = config
+      const failed = error as Partial<AxiosError>
+      // an error of Node's URL parser has none
+      if (failed.config !== undefined) failed.config = config
+      if (failed.response !== undefined) failed.response.config = config
       throw error
     }
   }

@@ -76,6 +76,14 @@ describe.each(ways)('axios $name by $adapter', ({ name, adapter, axios }) => {
     expect(await failure(waiting)).toBeInstanceOf(axios.CanceledError)
   })
 
+  test('an error that axios gives no config has none, outside of every API', async () => {
+    const client = axios.create({ adapter, proxy: false })
+    const bare = await failure(client.get('http://'))
+    attachTokens(client, fakeTokens({ apis: ['https://api.example.com/'] }))
+    const error = await failure(client.get('http://'))
+    expect([error.constructor, Object.keys(error)]).toEqual([bare.constructor, Object.keys(bare)])
+  })
+
   // axios/axios#939
   test('the config of a response and of an error shows the headers that axios has sent, but for the token', async () => {
     const api = await open(({ url }) => ({ status: url.endsWith('x') ? 200 : 404 }))

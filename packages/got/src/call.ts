@@ -239,8 +239,13 @@ export class Call {
       ...(this.#form?.isIn(body) === true && this.#form.again()),
       retry: {
         limit: limit + 1,
-        calculateDelay: (failed) =>
-          this.#state.name === 'again' ? 1 : (calculateDelay?.(failed) ?? failed.computedValue),
+        calculateDelay: (failed) => {
+          if (this.#state.name === 'again') return 1
+          const attemptCount = failed.attemptCount - 1
+          const retryOptions = { ...failed.retryOptions, limit, calculateDelay }
+          const own = { ...failed, attemptCount, retryOptions }
+          return calculateDelay?.(own as typeof failed) ?? failed.computedValue
+        },
       },
     })
   }

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 
-import { HTTPError, type Response, type StreamOptions } from 'got'
+import { HTTPError, type Options, type Response, type StreamOptions } from 'got'
 import { describe, expect, test, vi } from 'vitest'
 
 import {
@@ -48,6 +48,29 @@ describe('a 401', () => {
     const call = client('records', { retry, hooks: { beforeRetry: [beforeRetry] } })
     expect((await failure(call)).response?.statusCode).toBe(503)
     expect([calls(), beforeRetry.mock.calls.length]).toEqual([4, 3])
+  })
+
+  test("does not count in what the caller's `calculateDelay` is told", async () => {
+    await revoke(tokens)
+    const told: unknown[] = []
+    const beforeRetry = vi.fn(() => {
+      if (calls() === 1) failApi(503, 3)
+    })
+    const calculateDelay: NonNullable<Options['retry']['calculateDelay']> = ({
+      attemptCount,
+      retryOptions,
+    }) => {
+      told.push([attemptCount, retryOptions.limit, retryOptions.calculateDelay === calculateDelay])
+      return attemptCount > 2 ? 0 : 1
+    }
+    const own = { limit: 5, calculateDelay }
+    const error = await failure(client('records', { retry: own, hooks: { beforeRetry: [beforeRetry] } }))
+    expect(error.response?.statusCode).toBe(503)
+    expect(told).toEqual([
+      [1, 5, true],
+      [2, 5, true],
+      [3, 5, true],
+    ])
   })
 
   test('comes again after a retry that dropped the hooks', async () => {
