@@ -32,5 +32,7 @@ export {
 } from './limits/round-trips.ts'
 export { Arrivals, defaultGrace, type LimiterClock, type SentRequest } from './limits/arrivals.ts'
 export { Countdown } from './time/countdown.ts'
+export { refuse, refusingTo } from './options/check.ts'
+export { type Description, duration, fitting, object, optional, type Reader } from './options/reader.ts'
 export { longestTimer } from './time/duration.ts'
 export { later, type Moment, moment } from './time/expiry.ts'

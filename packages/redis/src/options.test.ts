@@ -1,20 +1,19 @@
 import { expect, onTestFinished, test } from 'vitest'
-
-import { checkOptions } from './options.ts'
+import { redisLimiter } from './limiter/redis-limiter.ts'
 
 test('no option is read that other code has put on every object', () => {
   const client = { eval() {}, evalSha() {} } as never
-  const prototype = Object.prototype as { prefix?: unknown; key?: unknown; client?: unknown }
+  const prototype = Object.prototype as { fallbackShare?: unknown; client?: unknown }
   onTestFinished(() => {
-    for (const name of ['prefix', 'key', 'client'] as const) delete prototype[name]
+    for (const name of ['fallbackShare', 'client'] as const) delete prototype[name]
   })
-  Object.assign(prototype, { prefix: 'evil', key: 'evil', client })
-  const { prefix, key } = checkOptions<{ client: never; key?: string }>('store', { client }, [
-    'client',
-    'key',
-  ])
-  expect([prefix, key]).toEqual(['tokenlane', undefined])
-  expect(() => checkOptions('store', {} as { client: never }, ['client'])).toThrow(
-    '`client` is not a Redis client',
+  Object.assign(prototype, { fallbackShare: 1, client })
+  expect(() => redisLimiter({ client } as never)).toThrow('`fallbackShare` is missing')
+  expect(() => redisLimiter({ fallbackShare: 1 } as never)).toThrow('`client` is not a Redis client')
+})
+
+test('all that is wrong is said at once, with the option that was meant', () => {
+  expect(() => redisLimiter({ client: 7, fallbackshare: 2, timeout: 0 } as never)).toThrow(
+    /did you mean `fallbackShare`.*`client` is not a Redis client.*`fallbackShare` is missing.*`timeout` is 0/s,
   )
 })

@@ -428,7 +428,7 @@ test('wrong options are reported at once', () => {
     '`client` is a client in legacy mode; allowed: the client whose `legacy()` returned it',
   )
   expect(() => redisLimiter({ ...right, fallbackshare: 1 } as never)).toThrow(
-    '`fallbackshare` is not an option; allowed: ',
+    '`fallbackshare` is not an option (did you mean `fallbackShare`?)',
   )
   const { fallbackShare: _, ...withoutShare } = right
   expect(() => redisLimiter(withoutShare as never)).toThrow('`fallbackShare` is missing; allowed: ')

@@ -1,8 +1,8 @@
-import type { RateLimiterFactory } from '@tokenlane/core/fleet'
+import { duration, fitting, optional, type RateLimiterFactory } from '@tokenlane/core/fleet'
 import { FleetLimiter } from './fleet-limiter.ts'
 import { createExchange } from './exchange.ts'
 import { linkOf } from './link.ts'
-import { checkOptions, refuse } from '../options.ts'
+import { readOptions } from '../options.ts'
 import type { RedisClient } from '../redis-client.ts'
 import { serverFacts } from '../server-facts.ts'
 import { processRuntime } from './runtime.ts'
@@ -44,12 +44,12 @@ export interface RedisLimiterOptions {
   readonly reconnectTime?: number | undefined
 }
 
-/** By default ioredis waits up to 5.2 s between attempts to connect, and redis up to 2.2 s. */
-const defaultReconnectTime = 6_000
-
-const created = 'limiter'
-const share = 'a number from 0 to 1'
-const optionNames = ['client', 'prefix', 'fallbackShare', 'timeout', 'reconnectTime'] as const
+const others = {
+  fallbackShare: fitting<number>((value) => value >= 0 && value <= 1, 'a number from 0 to 1'),
+  timeout: optional(duration('above 0'), 500),
+  // by default ioredis waits up to 5.2 s between attempts to connect, and redis up to 2.2 s
+  reconnectTime: optional(duration('above 0'), 6_000),
+}
 
 /**
  * Creates limiters that share one rate budget among all processes with the same Redis, prefix and `baseUrl`.
@@ -61,19 +61,7 @@ const optionNames = ['client', 'prefix', 'fallbackShare', 'timeout', 'reconnectT
  * ```
  */
 export function redisLimiter(options: RedisLimiterOptions): RateLimiterFactory {
-  const {
-    client,
-    prefix,
-    fallbackShare,
-    timeout = 500,
-    reconnectTime = defaultReconnectTime,
-  } = checkOptions(created, options, optionNames)
-  const fault = fallbackShare === undefined ? 'missing' : 'not a number'
-  if (typeof fallbackShare !== 'number') refuse(created, 'fallbackShare', fault, share)
-  if (!(fallbackShare >= 0 && fallbackShare <= 1))
-    refuse(created, 'fallbackShare', String(fallbackShare), share)
-  mustBeTime('timeout', timeout)
-  mustBeTime('reconnectTime', reconnectTime)
+  const { client, prefix, fallbackShare, timeout, reconnectTime } = readOptions('limiter', options, others)
   const link = linkOf(client)
   const create: RateLimiterFactory = (api) => {
     const name = globalThis.crypto.randomUUID().replaceAll('-', '').slice(0, 16)
@@ -82,9 +70,4 @@ export function redisLimiter(options: RedisLimiterOptions): RateLimiterFactory {
     return new FleetLimiter(api, { exchange, link, name, fallbackShare, timeout, reconnectTime, runtime })
   }
   return Object.assign(create, { server: () => serverFacts(client, `${prefix}:{server}`) })
-}
-
-function mustBeTime(option: string, value: unknown): void {
-  if (typeof value !== 'number' || !(value > 0 && value < Infinity))
-    refuse(created, option, 'not a time', 'a finite number of milliseconds, above 0')
 }

@@ -7,7 +7,7 @@ import {
   type TokenStore,
 } from '@tokenlane/core/fleet'
 import { reasonOf } from '../failure-reason.ts'
-import { checkOptions } from '../options.ts'
+import { readOptions } from '../options.ts'
 import { run, runScript, type RedisClient, type Script, textOf } from '../redis-client.ts'
 import { serverFacts } from '../server-facts.ts'
 import * as scripts from '../scripts.ts'
@@ -54,7 +54,9 @@ export interface RedisTokenStoreOptions {
  */
 export function redisTokenStore(options: RedisTokenStoreOptions): SharedStore {
   // core checks the key
-  const { client, prefix, key } = checkOptions('Redis token store', options, ['client', 'prefix', 'key'])
+  const { client, prefix, key } = readOptions('Redis token store', options, {
+    key: (value) => value as StoreKey | undefined,
+  })
   const keysOf = (name: string): [string, string] => {
     const tag = `${prefix}:{${name}}`
     return [`${tag}:token`, `${tag}:lock`]
