@@ -115,13 +115,13 @@ export function keyOf(client: ClientCredentials): string {
 /** Returns the keys by which refusals are remembered: a replaced file is another proof, and so is a second function. */
 export function proofKeysOf(clients: readonly ClientCredentials[]): ReadonlyMap<ClientCredentials, string> {
   const times = new Map<string, number>()
-  return new Map(
-    clients.map((client) => {
-      const { assertion } = client as { readonly assertion?: { readonly version?: () => string } }
-      const key = `${keyOf(client)} ${assertion?.version?.() ?? ''}`
-      const nth = (times.get(key) ?? 0) + 1
-      times.set(key, nth)
-      return [client, `${key} ${nth}`]
-    }),
-  )
+  const keys = new Map<ClientCredentials, string>()
+  for (const client of clients) {
+    const { assertion } = client as { readonly assertion?: { readonly version?: () => string } }
+    const key = `${keyOf(client)} ${assertion?.version?.() ?? ''}`
+    const nth = (times.get(key) ?? 0) + 1
+    times.set(key, nth)
+    keys.set(client, `${key} ${nth}`)
+  }
+  return keys
 }

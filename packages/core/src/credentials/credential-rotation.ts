@@ -48,15 +48,6 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
     return withTimeLimit(timeLimit(), (signal) => askProvider(provider, issuer, proofs, { reason, signal }))
   }
 
-  function worked(client: ClientCredentials, proofKey: string): void {
-    const key = keyOf(client)
-    refused.delete(proofKey)
-    expiry.watch(client)
-    const rotated = working !== undefined && working !== key
-    working = key
-    if (rotated) emit({ type: 'credentials.rotated', issuer, clientId: client.clientId })
-  }
-
   const isRefused = (key: string): boolean => (refused.get(key)?.until ?? 0) > performance.now()
 
   function memoryFor(key: string, error: TokenlaneError): number {
@@ -108,7 +99,12 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
           const memory: MemoryOf = (error) => memoryFor(key, error)
           try {
             const answer = await request(client, memory)
-            worked(client, key)
+            refused.delete(key)
+            expiry.watch(client)
+            const before = working
+            working = keyOf(client)
+            if (before !== undefined && before !== working)
+              emit({ type: 'credentials.rotated', issuer, clientId: client.clientId })
             return answer
           } catch (error) {
             // the issuer was not asked: another client may have what it proves itself with

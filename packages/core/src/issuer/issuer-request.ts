@@ -25,19 +25,19 @@ export async function askServer(
   request: IssuerRequest,
   make: (send: Send) => Promise<Response>,
 ): Promise<IssuerResponse> {
-  const { url, fetch = runtimeFetch(), signal, beforeRequest } = request
+  const { url, fetch = runtimeFetch(), signal, beforeRequest, headers: more } = request
   const fault = url.protocol === 'https:' ? faultOfProcess() : undefined
   if (fault !== undefined)
     throw failure(request, 'INSECURE_TRANSPORT', `was not contacted: ${fault}`, { definite: true })
   const sent: FormField[] = []
   try {
     const response = make((to, init) => {
-      const { headers, body } = init
+      const headers = { ...init.headers, ...more }
       const [, credentials] = headers['authorization']?.split(' ') ?? []
-      sent.push(...(body ?? []), ...(credentials ? [['authorization', credentials] as const] : []))
+      sent.push(...(init.body ?? []), ...(credentials ? [['authorization', credentials] as const] : []))
       beforeRequest?.(new URL(to))
       // the `fetch` of some frameworks caches responses, and would return an old token
-      return fetch(to, { ...(init as object), signal, ...noStore() })
+      return fetch(to, { ...(init as object), headers, signal, ...noStore() })
     })
     // a `fetch` that ignores the signal must not delay the calls that wait for the token
     return { ...(await abortable(response.then(read), signal)), sent }
@@ -53,28 +53,30 @@ export async function askServer(
 }
 
 /** Reads the whole response, up to a bound, so that a slow or endless one ends with the request. */
-async function read({ status, headers, body: stream }: Response): Promise<Omit<IssuerResponse, 'sent'>> {
+async function read(response: Response): Promise<Omit<IssuerResponse, 'sent'>> {
+  const { status, headers } = response
   const decoder = new TextDecoder()
   let body = ''
   let size = 0
-  for await (const chunk of (stream ?? []) as AsyncIterable<Uint8Array>) {
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     size += chunk.byteLength
     if (size > largest) throw new ResponseTooLarge()
     body += decoder.decode(chunk, { stream: true })
   }
   body += decoder.decode()
-  const header = (name: string): string | null => headers.get(name)
-  const [type = ''] = (header('content-type') ?? '').split(';')
+  const [type = ''] = (headers.get('content-type') ?? '').split(';')
   return {
     status,
+    ok: status >= 200 && status < 300,
     body,
     ...membersIn(body),
     type: type.trim().toLowerCase(),
     // other responses may tell of a quota that is not used up yet
-    retryAfter: () => readAsked({ status, header }, status === 429 || status === 503),
-    date: header('date'),
-    location: header('location'),
-    isBearer: /^\s*bearer\b/i.test(header('www-authenticate') ?? ''),
+    retryAfter: () =>
+      readAsked({ status, header: (name) => headers.get(name) }, status === 429 || status === 503),
+    date: headers.get('date'),
+    location: headers.get('location'),
+    isBearer: /^\s*bearer\b/i.test(headers.get('www-authenticate') ?? ''),
   }
 }
 

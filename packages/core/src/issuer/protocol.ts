@@ -1,7 +1,6 @@
 import type { AuthorizationServer, ClientAuth } from 'oauth4webapi'
 import { type CredentialsKind, secretKind } from '../credentials/client.ts'
 import type { ClientCredentials, Credentials } from '../credentials/credentials.ts'
-import { isText } from '../foreign-text.ts'
 import type { Reader } from '../options/reader.ts'
 
 /** How an issuer is asked. A bundle carries only what its application's issuers need. */
@@ -54,11 +53,15 @@ export type FormField = readonly [name: string, value: string]
 export interface IssuerRequest extends Pick<TokenEndpoint, 'issuer' | 'url' | 'fetch' | 'beforeRequest'> {
   readonly secrets: readonly string[]
   readonly signal: AbortSignal
+  /** Header fields besides its own. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** A response of the issuer, read as a whole. */
 export interface IssuerResponse {
   readonly status: number
+  /** Whether that is a success. */
+  readonly ok: boolean
   readonly body: string
   /** Members of a JSON body, or of the form that some servers send; empty for anything else. */
   readonly members: Readonly<Record<string, unknown>>
@@ -166,10 +169,4 @@ export function knownServer(url: URL): AskedServer {
 export function identityOf({ url, parameters, headers }: TokenEndpoint): readonly unknown[] {
   const fields = [...parameters, ...Object.entries(headers)]
   return [url.href, ...fields.map((field) => JSON.stringify(field)).toSorted()]
-}
-
-/** Returns what must not be printed, whatever an error or a response holds. */
-export function secretsOf(client: ClientCredentials): readonly string[] {
-  const { clientSecret, privateKey, pfx, passphrase } = { ...client } as Readonly<Record<string, unknown>>
-  return [clientSecret, privateKey, pfx, passphrase].filter(isText)
 }

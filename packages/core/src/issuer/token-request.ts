@@ -3,12 +3,13 @@ import { kindOf } from '../credentials/client.ts'
 import type { ClientCredentials } from '../credentials/credentials.ts'
 import { isTokenlaneError, type TokenlaneErrorCode } from '../errors.ts'
 import type { RenewalReason } from '../events.ts'
+import { isText } from '../foreign-text.ts'
 import { later, moment, timeUntil } from '../time/expiry.ts'
 import { withTimeLimit } from '../time/countdown.ts'
 import { Tracing } from '../tracing.ts'
 import { failure } from './issuer-failure.ts'
 import { askServer } from './issuer-request.ts'
-import { type AskedServer, type IssuedToken, knownServer, secretsOf, type TokenEndpoint } from './protocol.ts'
+import { type AskedServer, type IssuedToken, knownServer, type TokenEndpoint } from './protocol.ts'
 import { readTokenResponse } from './token-response.ts'
 import { type ClientTokenSource, stepTime, type Wait } from './token-source.ts'
 
@@ -61,34 +62,34 @@ export function askIssuer(endpoint: TokenEndpoint, requestTimeout: number): Clie
 
   async function requestToken(
     client: ClientCredentials,
-    { held }: Wait,
+    wait: Wait,
     signal: AbortSignal,
   ): Promise<IssuedToken> {
     const proof = kindOf(client, proofs)
+    const { clientSecret, privateKey, pfx, passphrase } = { ...client } as Readonly<Record<string, unknown>>
     // a header may hold a key
-    const secrets = [...secretsOf(client), ...Object.values(endpoint.headers)]
+    const secrets = [clientSecret, privateKey, pfx, passphrase, ...Object.values(endpoint.headers)].filter(
+      isText,
+    )
     const common = { issuer, fetch, signal, beforeRequest, secrets }
     const ask = async (server: AskedServer): Promise<IssuedToken> => {
       const { url, clock } = server
       const authentication = await proof.prove(client, server, common)
       const form = new URLSearchParams(endpoint.parameters as [string, string][])
-      const request = { ...common, url, fetch: proof.fetchOf?.(client) ?? fetch }
+      const { headers } = endpoint
+      const request = { ...common, url, headers, fetch: proof.fetchOf?.(client) ?? fetch }
       const response = await askServer(request, (send) =>
         clientCredentialsGrantRequest(
           { issuer: url.origin, token_endpoint: url.href },
           { client_id: client.clientId },
           authentication,
           form,
-          {
-            // the URL was checked: https:, or http: to a loopback host
-            [allowInsecureRequests]: true,
-            [customFetch]: (to, init) =>
-              send(to, { ...init, headers: { ...init.headers, ...endpoint.headers } }),
-          },
+          // the URL was checked: https:, or http: to a loopback host
+          { [allowInsecureRequests]: true, [customFetch]: send },
         ),
       )
       clock.date = response.date
-      return readTokenResponse(response, { endpoint, client, proof, request, held })
+      return readTokenResponse(response, { endpoint, client, proof, request, wait })
     }
     return asking?.(common, ask, proof) ?? ask(known)
   }

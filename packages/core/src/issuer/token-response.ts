@@ -8,6 +8,7 @@ import { mistakeOf } from './issuer-url.ts'
 import { descriptionIn, errorCode, isWord, knownErrors, proofsIn, textsIn } from './issuer-words.ts'
 import type { ClientProof, IssuedToken, IssuerRequest, IssuerResponse, TokenEndpoint } from './protocol.ts'
 import { lifetimeIn } from './token-lifetime.ts'
+import type { Wait } from './token-source.ts'
 
 /** One token request. */
 interface TokenRequest {
@@ -15,8 +16,7 @@ interface TokenRequest {
   readonly client: ClientCredentials
   readonly proof: ClientProof
   readonly request: IssuerRequest
-  /** The current token. */
-  readonly held: string | undefined
+  readonly wait: Pick<Wait, 'held'>
 }
 
 /** Visible ASCII (RFC 6749 A.12 without the space): what may stand in a header field. */
@@ -24,8 +24,6 @@ const headerSafe = /^[\x21-\x7e]+$/
 
 /** The types of tokens that no `Bearer` header can carry (RFC 8693 §3, RFC 9449, RFC 9200), in lower case. */
 const otherTypes = new Set(['dpop', 'mac', 'n_a', 'pop'])
-
-const isSuccess = ({ status }: IssuerResponse): boolean => status >= 200 && status < 300
 
 /** Returns the token. Some servers put its scheme in front, which the header has by itself. */
 const tokenIn = ({ members }: IssuerResponse): unknown =>
@@ -40,7 +38,7 @@ const bearer = /^bearer\s+/i
 export function readTokenResponse(response: IssuerResponse, asked: TokenRequest): IssuedToken {
   const { status, members } = response
   const { error } = members
-  if (isSuccess(response) && wrongToken(response, asked) === undefined)
+  if (response.ok && wrongToken(response, asked) === undefined)
     return {
       token: tokenIn(response) as string,
       lifetime: lifetimeIn(response).lifetime as number,
@@ -82,7 +80,7 @@ const misplacedStatuses = new Set([404, 405])
 function isRefusal(response: IssuerResponse, oauthError: string | undefined): boolean {
   const { status, retryAfter, isBearer } = response
   // some servers say so with status 200
-  if (isSuccess(response)) return knownErrors.has(oauthError)
+  if (response.ok) return knownErrors.has(oauthError)
   if (status < 400 || status >= 500 || passingStatuses.has(status) || isBusy(response)) return false
   // many servers say in `error` that nothing is at a path
   if (misplacedStatuses.has(status)) return knownErrors.has(oauthError)
@@ -165,7 +163,7 @@ function wrongResponse(response: IssuerResponse, asked: TokenRequest): Wrong {
   if (page !== undefined) return [page]
   if (status >= 400) return [`responded with status ${status}${quoted}`]
   const { access_token: token = tokenPlace(members), token_type: type } = members
-  const fault = isSuccess(response) && (token ?? type) !== undefined ? wrongToken(response, asked) : undefined
+  const fault = response.ok && (token ?? type) !== undefined ? wrongToken(response, asked) : undefined
   const words = descriptionIn(response, request.secrets, members['error'])
   // what is long and without spaces may be a token
   return (
@@ -190,7 +188,7 @@ function tokenPlace(members: IssuerResponse['members']): string | undefined {
 }
 
 /** Returns which member of a token response is missing or wrong, `undefined` if it is in order. */
-function wrongToken(response: IssuerResponse, { endpoint, held, request }: TokenRequest): Wrong | undefined {
+function wrongToken(response: IssuerResponse, { endpoint, wait, request }: TokenRequest): Wrong | undefined {
   const token = tokenIn(response)
   const { token_type: type } = response.members
   const { tokenTypes } = endpoint
@@ -217,7 +215,7 @@ function wrongToken(response: IssuerResponse, { endpoint, held, request }: Token
   if (lifetimeIn(response).lifetime === undefined) {
     const fault = wrong('expires_in', 'not a number above 0')
     // some issuers return the same token until it ends, with 0 at last: then another one comes
-    return token === held ? [fault[0]] : fault
+    return token === wait.held ? [fault[0]] : fault
   }
   return headerSafe.test(token) ? undefined : wrong('access_token', 'not allowed in headers')
 }

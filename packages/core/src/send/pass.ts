@@ -54,10 +54,26 @@ class Call implements Waiter<Pass>, RefusedCall {
    * queue or a closing manager.
    */
   admit(sentBefore = false): Pass | Promise<Pass> {
+    const { baseUrl, callsUnderWay, queue, rejections } = this.#api
+    const { priority = 0, tokenWait } = this.options
+    const signal = this.options.signal ?? undefined
+    const isLimited = this.resends.at(-1) === 'limited'
+    this.#measured = undefined
     // counted first: an observer of what follows may close the manager
-    this.#api.callsUnderWay.count += 1
+    callsUnderWay.count += 1
     try {
-      return this.#enter(sentBefore)
+      signal?.throwIfAborted()
+      // the manager may have closed before a client asked for its next attempt
+      if (callsUnderWay.closed && (!sentBefore || isLimited)) throw closedError(baseUrl, baseUrl)
+      const live = queue === undefined ? rejections.live() : undefined
+      if (live !== undefined) return this.admitted(live)
+      this.#measured = this.record?.measure(queue)
+      const goIn = (until: AbortSignal | undefined): Pass | Promise<Pass> =>
+        queue?.enter({ signal: until, priority, sentBefore, isLimited }, this) ??
+        this.#wait(until, sentBefore)
+      return tokenWait === undefined
+        ? goIn(signal)
+        : withinTokenWait(tokenWait, { api: this.#api, signal, start: () => tokenTime(queue) }, goIn)
     } catch (error) {
       return Promise.reject(this.refused(error))
     }
@@ -82,29 +98,10 @@ class Call implements Waiter<Pass>, RefusedCall {
     this.refusal?.countdown?.stop()
   }
 
-  #enter(sentBefore: boolean): Pass | Promise<Pass> {
-    const { baseUrl, callsUnderWay, queue, rejections } = this.#api
-    const { priority = 0, tokenWait } = this.options
-    const signal = this.options.signal ?? undefined
-    this.#measured = undefined
-    signal?.throwIfAborted()
-    const isLimited = this.resends.at(-1) === 'limited'
-    // the manager may have closed before a client asked for its next attempt
-    if (callsUnderWay.closed && (!sentBefore || isLimited)) throw closedError(baseUrl, baseUrl)
-    const live = queue === undefined ? rejections.live() : undefined
-    if (live !== undefined) return this.admitted(live)
-    this.#measured = this.record?.measure(queue)
-    const goIn = (until: AbortSignal | undefined): Pass | Promise<Pass> =>
-      queue?.enter({ signal: until, priority, sentBefore, isLimited }, this) ?? this.#wait(until, sentBefore)
-    return tokenWait === undefined
-      ? goIn(signal)
-      : withinTokenWait(tokenWait, { api: this.#api, signal, start: () => tokenTime(queue) }, goIn)
-  }
-
   /** Waits for a token, without a queue. */
   async #wait(until: AbortSignal | undefined, sentBefore: boolean): Promise<Pass> {
-    const { baseUrl, callsUnderWay, rejections } = this.#api
-    const waited = rejections.wait(until)
+    const { baseUrl, callsUnderWay, token: source } = this.#api
+    const waited = source.wait(until)
     const closed = (): Error => closedError(baseUrl, baseUrl)
     let token: AccessToken
     try {
@@ -219,7 +216,12 @@ class AttemptPass implements Pass {
 
   #judge(report: Report, isLimited: boolean): Verdict {
     const { rejections, refuses } = this.#api
-    if (isLimited) return this.#mayResend && this.#mayWait ? this.#resend('limited') : 'final'
+    const { resends } = this.#call
+    if (isLimited) {
+      if (!this.#mayResend || !this.#mayWait) return 'final'
+      resends.push('limited')
+      return 'again'
+    }
     if (refuses(report)) return this.#afterRejection()
     // an error of the server says nothing about the token, nor does a 401 for another reason
     if (report.status < 500 && report.status !== 401) rejections.accepted(this.#token, this.#refusedSince)
@@ -237,7 +239,8 @@ class AttemptPass implements Pass {
     }
     this.#wait = wait
     this.#call.isRetried = true
-    return this.#resend(wasCurrent ? this.#reason : 'replaced')
+    this.#call.resends.push(wasCurrent ? this.#reason : 'replaced')
+    return 'again'
   }
 
   get #reason(): ResendReason {
@@ -257,11 +260,6 @@ class AttemptPass implements Pass {
     // after a longer pause, the response would come too late for the caller
     if (!replayable || queue?.isPausedTooLong === true) return false
     return typeof resend === 'boolean' ? resend : resend.includes(method)
-  }
-
-  #resend(reason: ResendReason): Verdict {
-    this.#call.resends.push(reason)
-    return 'again'
   }
 
   async #waitForRenewal(): Promise<void> {

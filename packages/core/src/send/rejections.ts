@@ -24,16 +24,6 @@ interface RefusedCall {
   readonly maxWait: number
 }
 
-/** What this API's responses have said about one token. */
-interface Judgement {
-  readonly token: AccessToken
-  /** Since when it has been accepted, on the monotonic clock; `undefined` also after the API went back to the old one. */
-  acceptedSince: number | undefined
-  /** When it was refused first since it was accepted last, on the monotonic clock. */
-  refusedSince: number | undefined
-  isReported: boolean
-}
-
 /** The token before the current one, where an API has refused the current one. */
 interface OldToken {
   readonly token: AccessToken
@@ -70,7 +60,13 @@ export class Rejections {
   readonly #api: Refusing
   readonly #held: CurrentToken['held']
   readonly #contested: Pick<ContestedToken, 'ended' | 'disproved'>
-  #judgement: Judgement | undefined
+  /** The token that the next three are about. */
+  #judged: AccessToken | undefined
+  /** Since when it has been accepted, on the monotonic clock; `undefined` also after the API went back to the old one. */
+  #acceptedSince: number | undefined
+  /** When it was refused first since it was accepted last, on the monotonic clock. */
+  refusedSince: number | undefined
+  #isReported = false
   /** In milliseconds, from the last renewal that a 401 forced to the next one. */
   #distance = second
   /** Whether calls have waited for the renewal that brought the current token, and not for the one before. */
@@ -87,7 +83,12 @@ export class Rejections {
 
   /** Returns the token that calls of this API are sent with; `undefined` if they have to wait for one. */
   live(): AccessToken | undefined {
-    return (this.#old && this.#oldFor(this.#old)) ?? this.#api.token.live()
+    const old = this.#old
+    if (old !== undefined) {
+      if (this.#held.former() !== old.token) this.#old = undefined
+      else if (performance.now() < old.until) return old.token
+    }
+    return this.#api.token.live()
   }
 
   wait(signal: AbortSignal | undefined): Promise<AccessToken> {
@@ -99,33 +100,32 @@ export class Rejections {
     return this.#api.token.failure
   }
 
-  /** Since when this API has refused the current token without accepting it. */
-  get refusedSince(): number | undefined {
-    return this.#judgement?.refusedSince
-  }
-
   /**
    * Notes a 401 for a token, and drops the token if its renewal is due.
    *
    * @returns how long the call is to wait before it is sent again, in milliseconds; `undefined` if the 401 is the caller's.
    */
   refused(token: AccessToken, { mayResend, maxWait }: RefusedCall): number | undefined {
-    const isCurrent = this.#held.token === token
-    if (!isCurrent && this.#old?.token !== token) return 0
-    const judgement = isCurrent ? this.#judgementOf(token) : this.#oldRefused()
-    // the current one has not been refused here, or is being renewed
-    if (judgement === undefined) return 0
+    const { token: current } = this.#held
+    if (current === token) this.#judge(token)
+    else {
+      if (this.#old?.token !== token) return 0
+      this.#old = undefined
+      this.#spurned = 'every'
+      // the current one has not been refused here, or is being renewed
+      if (this.refusedSince === undefined || this.#judged !== current) return 0
+    }
     const now = performance.now()
-    const isFirst = judgement.refusedSince === undefined
-    const since = (judgement.refusedSince ??= now)
-    if (this.#goBack(judgement, now)) return 0
-    const dueAt = this.#dueAt(judgement, since)
+    const isFirst = this.refusedSince === undefined
+    const since = (this.refusedSince ??= now)
+    if (this.#goBack(now)) return 0
+    const dueAt = this.#dueAt(since)
     if (now >= dueAt) {
       this.#hasWaited = false
-      this.#drop(judgement.token)
+      this.#drop()
       return 0
     }
-    const isUnaccepted = judgement.acceptedSince === undefined
+    const isUnaccepted = this.#acceptedSince === undefined
     if (mayResend && isFirst && !isUnaccepted && this.#hasWaited) return 0
     // a wait would keep sequential calls from finding out more
     if (!isUnaccepted && this.#distance === minute) return mayResend ? 0 : undefined
@@ -139,78 +139,69 @@ export class Rejections {
     const end = performance.now() + ms
     // a timer may fire early
     for (let left = ms; left > 0; left = end - performance.now()) await pause(left, signal)
-    const judgement = this.#judgement
-    if (judgement?.refusedSince === undefined || this.#held.token !== token) return
-    if (performance.now() < this.#dueAt(judgement, judgement.refusedSince)) return
-    if (this.#distance === second && judgement.acceptedSince !== undefined)
+    const since = this.refusedSince
+    if (since === undefined || this.#held.token !== token || performance.now() < this.#dueAt(since)) return
+    if (this.#distance === second && this.#acceptedSince !== undefined)
       this.#contested.ended(this.#api.baseUrl)
     this.#hasWaited = !this.#hasWaited
-    this.#drop(token)
+    this.#drop()
   }
 
   /** @param refusedSince - as it was when the attempt was sent. */
   accepted(token: AccessToken, refusedSince: number | undefined): void {
-    const known = this.#judgement
-    const isKnown = known?.token === token && known.acceptedSince !== undefined
-    if (isKnown && known.refusedSince === undefined) return
+    const isKnown = this.#judged === token && this.#acceptedSince !== undefined
+    if (isKnown && this.refusedSince === undefined) return
     // the response was late, or the API gets the old one
     if (this.#held.token !== token) return
-    const judgement = this.#judgementOf(token)
-    const isUnaccepted = judgement.acceptedSince === undefined
-    if (judgement.refusedSince !== undefined) {
-      // it was sent before the refusal
-      if (refusedSince !== judgement.refusedSince) return
-      judgement.refusedSince = undefined
-      if (!isUnaccepted) {
-        this.#distance = minute
-        this.#contested.disproved()
-      }
-    }
+    this.#judge(token)
+    // it was sent before the refusal
+    if (this.refusedSince !== undefined && refusedSince !== this.refusedSince) return
     this.refusesTokens = undefined
-    if (!isUnaccepted) return
-    judgement.acceptedSince = performance.now()
-    this.#distance = second
+    if (this.#acceptedSince === undefined) {
+      this.#acceptedSince = performance.now()
+      this.#distance = second
+    } else {
+      this.#distance = minute
+      this.#contested.disproved()
+    }
+    this.refusedSince = undefined
   }
 
   /** Reports a 401 that is the caller's, once for each token, where it shows that new tokens do not help. */
   reportFinal(token: AccessToken): void {
-    const judgement = this.#judgement
-    if (judgement?.token !== token || judgement.isReported) return
-    if (this.#distance === second || judgement.acceptedSince !== undefined) return
-    judgement.isReported = true
+    if (this.#judged !== token || this.#isReported) return
+    if (this.#distance === second || this.#acceptedSince !== undefined) return
+    this.#isReported = true
     this.refusesTokens = true
     const { issuer, baseUrl, option, emit } = this.#api
     emit({ type: 'rejection.repeated', issuer, api: baseUrl, option })
   }
 
-  #judgementOf(token: AccessToken): Judgement {
-    if (this.#judgement?.token !== token)
-      this.#judgement = { token, acceptedSince: undefined, refusedSince: undefined, isReported: false }
-    return this.#judgement
+  #judge(token: AccessToken | undefined): void {
+    if (this.#judged === token) return
+    this.#judged = token
+    this.#acceptedSince = undefined
+    this.refusedSince = undefined
+    this.#isReported = false
   }
 
-  #dueAt({ acceptedSince }: Judgement, since: number): number {
+  /** @param since when the current token was refused first. */
+  #dueAt(since: number): number {
     const { rejectedAt } = this.#held
     const distant = rejectedAt + this.#distance
-    return acceptedSince === undefined
+    return this.#acceptedSince === undefined
       ? distant
       : Math.max(rejectedAt + second, Math.min(distant, since + second))
   }
 
-  #oldFor({ token, until }: OldToken): AccessToken | undefined {
-    if (this.#held.former() !== token) this.#old = undefined
-    else if (performance.now() < until) return token
-    return undefined
-  }
-
   /** Lets the API get the old token for a while, if the one that it has refused is on trial; returns whether it does. */
-  #goBack(judgement: Judgement, now: number): boolean {
+  #goBack(now: number): boolean {
     const token = this.#held.former()
-    if (token === undefined || this.#spurned === 'every' || this.#spurned === token) return false
-    const { acceptedSince = now } = judgement
-    if (now >= acceptedSince + minute) return false
+    const isProven = now >= (this.#acceptedSince ?? now) + minute
+    const isSpurned = this.#spurned === 'every' || this.#spurned === token
+    if (token === undefined || isSpurned || isProven) return false
     const before = this.#old?.token === token ? this.#old : undefined
-    judgement.acceptedSince = undefined
+    this.#acceptedSince = undefined
     // another call has found out before
     if (before !== undefined && now < before.until) return true
     const span = before === undefined ? second : Math.min(minute, 2 * before.span)
@@ -218,24 +209,15 @@ export class Rejections {
     return true
   }
 
-  /** The old token was refused as well. Returns what the API made of the current one, if it refused that. */
-  #oldRefused(): Judgement | undefined {
-    this.#old = undefined
-    this.#spurned = 'every'
-    const judgement = this.#judgement
-    const isRefused = judgement?.refusedSince !== undefined && this.#held.token === judgement.token
-    return isRefused ? judgement : undefined
-  }
-
   /** Every call that needs a token waits for the renewal from now on. */
-  #drop(token: AccessToken): void {
+  #drop(): void {
     const { issuer, baseUrl, emit } = this.#api
     const drawn = Math.random() / (this.#distance === second ? 1 : 4)
     this.#distance = Math.min(minute, (2 + drawn) * this.#distance)
-    this.#judgement = undefined
+    this.#judge(undefined)
     this.#old = undefined
     if (this.#spurned !== 'every') this.#spurned = this.#held.former()
-    this.#held.drop(token)
+    this.#held.drop()
     emit({ type: 'token.rejected', issuer, api: baseUrl })
   }
 }

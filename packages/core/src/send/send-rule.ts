@@ -42,23 +42,20 @@ export async function sendWith<T>(
 
 /** Waits for the next pass and drops the response; returns `undefined` if the response is the caller's after all. */
 async function nextAfter<T>(pass: Pass, exchange: Exchange<T>): Promise<Pass | undefined> {
-  let next: Pass
+  let isLast = false
   try {
-    next = await pass.next()
+    return await pass.next()
   } catch (error) {
     // it was refused for a rate limit, and the manager closes
-    if (isClosed(error)) return undefined
-    await discard(exchange)
-    throw error
-  }
-  await discard(exchange)
-  return next
-}
-
-async function discard<T>(exchange: Exchange<T>): Promise<void> {
-  try {
-    await exchange.discard()
-  } catch {
-    // the response is unwanted, and so is its failure
+    isLast = isClosed(error)
+    if (!isLast) throw error
+    return undefined
+  } finally {
+    if (!isLast)
+      try {
+        await exchange.discard()
+      } catch {
+        // the response is unwanted, and so is its failure
+      }
   }
 }

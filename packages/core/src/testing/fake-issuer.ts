@@ -72,7 +72,7 @@ export function fakeIssuer(issuer: string, firstValue: string, emit: Emit): Fake
       },
       rejectedAt: Number.NEGATIVE_INFINITY,
       former: () => undefined,
-      drop: (one) => token === one && forget(),
+      drop: forget,
       forget,
     },
   }

@@ -80,20 +80,21 @@ export class HeldToken {
   /** Drops the token by hand, also in a shared store. */
   forget(): void {
     this.forgotten += 1
-    this.#former = undefined
     this.distrustsStored = this.grant === undefined
-    this.grant?.drop?.()
-    this.token = undefined
-    this.grant = undefined
+    this.#former = undefined
+    this.#clear()
   }
 
-  /** Drops the token after a 401, if it is still this one: a late 401 of an older one changes nothing. */
-  drop(token: AccessToken): void {
-    if (this.token !== token) return
+  /** Drops the token after a 401. The one before it stays, for other APIs. */
+  drop(): void {
+    this.#clear()
+    this.rejectedAt = performance.now()
+  }
+
+  #clear(): void {
     this.grant?.drop?.()
     this.token = undefined
     this.grant = undefined
-    this.rejectedAt = performance.now()
   }
 
   reason(): RenewalReason {

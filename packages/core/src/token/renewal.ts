@@ -47,7 +47,7 @@ export class Renewal implements Wait {
   /** @param first set if the renewal begins with a wait, after an earlier one failed. */
   constructor(renewed: Renewed, first?: Retry) {
     this.#renewed = renewed
-    this.#result = this.#begin(first)
+    this.#result = this.#run(first)
     // a background renewal may fail: that is reported to observers only
     this.#result.catch(() => {})
     if (isRequestBound()) this.#shared = shareAcrossRequests(this.#result)
@@ -116,53 +116,48 @@ export class Renewal implements Wait {
     await this.#result.catch(() => {})
   }
 
-  async #begin(first: Retry | undefined): Promise<AccessToken> {
+  async #run(first: Retry | undefined): Promise<AccessToken> {
     // the caller has stored the renewal by then
     await Promise.resolve()
+    const { held, backoff } = this.#renewed
+    const reason = held.reason()
+    const start = performance.now()
+    let retry = first
     try {
-      return await this.#run(first)
+      for (let tries = 1; ; tries += 1) {
+        if (retry !== undefined) await this.#pauseBefore(retry)
+        try {
+          return this.#use(await this.#obtain(reason), reason)
+        } catch (error) {
+          if (!isTokenlaneError(error)) throw error
+          backoff.tried(error)
+          const delay = this.#delayAfter(error, tries)
+          if (delay === undefined) {
+            // where `maxWait` cut the last try short, the one before it says more
+            const isCut = tries > 1 && this.timeLeft <= 1 && error.code === 'TOKEN_REQUEST_TIMEOUT'
+            throw this.#giveUp((isCut && retry?.after) || error, tries, performance.now() - start)
+          }
+          this.#report(error, delay, false)
+          retry = { delay, after: error }
+        }
+      }
     } finally {
       this.#isOver = true
     }
   }
 
-  async #run(first: Retry | undefined): Promise<AccessToken> {
+  #use(grant: Grant, reason: RenewalReason): AccessToken {
     const { held, backoff, issuer, emit } = this.#renewed
-    const reason = held.reason()
-    const start = performance.now()
-    let retry = first
-    for (let tries = 1; ; tries += 1) {
-      if (retry !== undefined) await this.#pauseBefore(retry)
-      try {
-        const grant = await this.#obtain(reason)
-        const token = held.use(grant)
-        const outage = backoff.succeeded()
-        const { duration } = grant
-        const what = { issuer, expiresAt: token.expiresAt }
-        if (duration === undefined) emit({ type: 'token.received', ...what })
-        else
-          emit({
-            type: 'token.renewed',
-            ...what,
-            duration,
-            reason,
-            joiners: this.#joiners,
-            ...(outage && { outage }),
-          })
-        return token
-      } catch (error) {
-        if (!isTokenlaneError(error)) throw error
-        backoff.tried(error)
-        const delay = this.#delayAfter(error, tries)
-        if (delay === undefined) {
-          // where `maxWait` cut the last try short, the one before it says more
-          const isCut = tries > 1 && this.timeLeft <= 1 && error.code === 'TOKEN_REQUEST_TIMEOUT'
-          throw this.#giveUp((isCut && retry?.after) || error, tries, performance.now() - start)
-        }
-        this.#report(error, delay, false)
-        retry = { delay, after: error }
-      }
+    const token = held.use(grant)
+    const outage = backoff.succeeded()
+    const { duration } = grant
+    const { expiresAt } = token
+    if (duration === undefined) emit({ type: 'token.received', issuer, expiresAt })
+    else {
+      const joiners = this.#joiners
+      emit({ type: 'token.renewed', issuer, expiresAt, duration, reason, joiners, ...(outage && { outage }) })
     }
+    return token
   }
 
   async #obtain(reason: RenewalReason): Promise<Grant> {

@@ -50,7 +50,7 @@ export class RenewingToken {
 
   /** Waits for a token; throws why there is none after `maxWait`, or the reason of the signal, which ends this wait only. */
   async wait(signal: AbortSignal | undefined): Promise<AccessToken> {
-    let renewal = this.#underWay
+    let renewal = this.#renewal?.isUnderWay === true ? this.#renewal : undefined
     try {
       renewal ??= this.#renewal = new Renewal(this.#renewed, this.#firstWait())
       return await renewal.join(signal)
@@ -86,17 +86,13 @@ export class RenewingToken {
   }
 
   get isIdle(): boolean {
-    return this.#underWay === undefined
+    return this.#renewal?.isUnderWay !== true
   }
 
   /** Starts no further try; ends when the request under way has ended. */
   async close(): Promise<void> {
     await this.#renewal?.stop()
     await this.#renewed.source.idle?.()
-  }
-
-  get #underWay(): Renewal | undefined {
-    return this.#renewal?.isUnderWay === true ? this.#renewal : undefined
   }
 
   /** Returns what to wait for before the next renewal; throws the error of the last one if calls fail with it for now. */
@@ -114,7 +110,7 @@ export class RenewingToken {
   }
 
   #renewInBackground(): void {
-    if (this.#underWay !== undefined || this.#backoff.tooEarly !== undefined) return
+    if (!this.isIdle || this.#backoff.tooEarly !== undefined) return
     // where it ends with an incoming request that nothing keeps going, calls have to wait for it
     if (!isRequestBound() || requestKeeper() !== undefined) this.#renewal = new Renewal(this.#renewed)
   }
