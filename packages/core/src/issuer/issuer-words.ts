@@ -29,8 +29,12 @@ export function descriptionIn(
   const [, words] = describing.flatMap((name) => texts.filter((text) => name.test(text[0])))[0] ?? []
   const text = [error === named ? '' : error, words].filter(isText).join(': ')
   const shown = printable(withoutFields(text, sent))
-  return shown === '' || quotesAny(shown, [...secrets, ...proofsIn(sent)]) ? '' : `, "${shown}"`
+  const isTold = jwt.test(shown) || quotesAny(shown, [...secrets, ...proofsIn(sent)])
+  return shown === '' || isTold ? '' : `, "${shown}"`
 }
+
+/** How a token in JSON begins. */
+const jwt = /\beyJ[\w-]{8}/
 
 /** What members that describe an error are called, the more telling ones first. */
 const describing = [

@@ -188,6 +188,12 @@ test.each<[string, object, string]>([
   )
 })
 
+test('a description with a JSON Web Token is not quoted', async () => {
+  const body = { error: 'invalid_client', error_description: 'not for eyJhbGciOiJIUzI1NiJ9.e30.a' }
+  const told = await messageOf(() => Response.json(body, { status: 401 }), { credentials })
+  expect(told).toContain('refused: invalid_client (status 401): check')
+})
+
 test('an error in words, or of a server in trouble, is quoted', async () => {
   const options = { credentials, maxWait: 1 }
   const answering = (status: number) => (): Response => Response.json({ error: 'Out of order' }, { status })

@@ -5,7 +5,7 @@ import type { TokenlaneError } from '../errors.ts'
 import { isText, printable } from '../foreign-text.ts'
 import { failure } from './issuer-failure.ts'
 import { mistakeOf } from './issuer-url.ts'
-import { descriptionIn, errorCode, isWord, knownErrors, proofsIn, textsIn } from './issuer-words.ts'
+import { descriptionIn, errorCode, knownErrors, proofsIn, textsIn } from './issuer-words.ts'
 import type { ClientProof, IssuedToken, IssuerRequest, IssuerResponse, TokenEndpoint } from './protocol.ts'
 import { lifetimeIn } from './token-lifetime.ts'
 import type { Wait } from './token-source.ts'
@@ -182,13 +182,16 @@ export function pageIn(response: IssuerResponse, url: URL, check: string): strin
   return what && `${what} (status ${status}): is a proxy or firewall answering${certificate}? ${check}`
 }
 
+/** Names of members, and indices: nothing that a token or a secret looks like. */
+const plainPath = /^(?:(?:\d{1,3}|[a-z_-]{1,24})(?:\.|$))+$/i
+
 /** Returns where a token of whatever name is: the next response will have it there, too. */
 function tokenPlace(members: IssuerResponse['members']): string | undefined {
   return textsIn(members).find(([name]) => /(?:token|jwt)$/i.test(name))?.[2]
 }
 
 /** Returns which member of a token response is missing or wrong, `undefined` if it is in order. */
-function wrongToken(response: IssuerResponse, { endpoint, wait, request }: TokenRequest): Wrong | undefined {
+function wrongToken(response: IssuerResponse, { endpoint, wait }: TokenRequest): Wrong | undefined {
   const token = tokenIn(response)
   const { token_type: type } = response.members
   const { tokenTypes } = endpoint
@@ -199,7 +202,7 @@ function wrongToken(response: IssuerResponse, { endpoint, wait, request }: Token
     if (place !== undefined)
       return wrong(
         'access_token',
-        `in another place, or has another name${isWord(place, request.secrets) ? `: \`${place}\`` : ''}`,
+        `in another place, or has another name${plainPath.test(place) ? `: \`${place}\`` : ''}`,
       )
     return token === undefined || token === ''
       ? ['sent a token response whose `access_token` is missing']

@@ -203,6 +203,7 @@ test.each<[object, string]>([
   [{ jwt: 'a.b.c' }, ': `jwt`'],
   // a server that repeats what was sent
   [{ 'secret-1-token': 'a' }, ' ('],
+  [{ data: { x9fJ2mQ4xV8bN6cZ1_token: 'a' } }, ' ('],
 ])('a token that stands elsewhere is found: %j', async (body, place) => {
   answer = json(body)
   const { outcome } = await ask()
