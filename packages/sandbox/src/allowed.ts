@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 
 import * as v from 'valibot'
 
-import { durationForm, parseDuration } from './duration.ts'
+import { durationForm, parseDuration } from './in-words.ts'
 
 /**
  * A schema of allowed values. Its message completes the sentence `"x" must be …`, so that every wrong value is refused in

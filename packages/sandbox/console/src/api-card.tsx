@@ -3,7 +3,7 @@ import type { ApiState, Realm } from '../../src/index.ts'
 import { act } from './connection.ts'
 import { Done, FaultNotice, faultsOf } from './notices.tsx'
 import { FaultForm } from './fault-form.tsx'
-import { duration, times } from './in-words.ts'
+import { duration, times } from '../../src/in-words.ts'
 import { Figure, Health } from './issuer-card.tsx'
 
 export function ApiCard({ realm, api }: { realm: Realm; api: ApiState }) {

@@ -2,7 +2,7 @@ import type { IssuerState, Realm } from '../../src/index.ts'
 import { act } from './connection.ts'
 import { Done, FaultNotice, faultsOf } from './notices.tsx'
 import { FaultForm } from './fault-form.tsx'
-import { duration, times } from './in-words.ts'
+import { duration, times } from '../../src/in-words.ts'
 
 const shownTokens = 3
 

@@ -1,6 +1,6 @@
 import type { ApiState, FaultState, IssuerState, Latency } from '../../src/index.ts'
 import { done, type Place } from './connection.ts'
-import { duration } from './in-words.ts'
+import { duration } from '../../src/in-words.ts'
 
 /** What can be wrong with a server of either kind. */
 type Faulty = Pick<ApiState | IssuerState, 'fault' | 'latency' | 'clockOffset'>

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander'
 
 import type { StrictRatePolicy, RateLimit } from '../api/strict-rate.ts'
-import { durationForm, parseDuration } from '../duration.ts'
+import { durationForm, parseDuration } from '../in-words.ts'
 import { realms, type Realm } from '../realm.ts'
 import type { IssuerSettings } from '../issuer/issuer-settings.ts'
 import type { SandboxOptions } from '../sandbox-options.ts'

@@ -1,4 +1,3 @@
-import { tokenForm } from '../curl.ts'
 import type { SandboxControl } from '../control/sandbox-control.ts'
 import type { IssuerState } from '../control/state.ts'
 import { quoted } from '../in-words.ts'
@@ -34,12 +33,19 @@ ${firstToken(issuers.general, authUrl)}Cause an outage of 20 seconds:
 }
 
 /** Returns the request for a token of the general issuer; nothing where it takes a signature, which curl cannot make. */
-function firstToken(general: IssuerState, authUrl: string): string {
-  if (general.clientAuthentication === 'private_key_jwt') return ''
+function firstToken({ clientAuthentication, tokenEndpoint, scope }: IssuerState, authUrl: string): string {
+  if (clientAuthentication === 'private_key_jwt') return ''
+  const form = [
+    '-d grant_type=client_credentials',
+    clientAuthentication === 'client_secret_basic'
+      ? '-u "$GENERAL_CLIENT_ID:$GENERAL_CLIENT_SECRET"'
+      : '-d "client_id=$GENERAL_CLIENT_ID" -d "client_secret=$GENERAL_CLIENT_SECRET"',
+    ...(scope === '' ? [] : [`--data-urlencode ${quoted(`scope=${scope}`)}`]),
+  ]
   return `Request a first token, with these variables. The verdict counts it as your program's request.
 
-  curl --tlsv1.2 --cacert "$NODE_EXTRA_CA_CERTS" ${general.tokenEndpoint.replace(authUrl, '$AUTH_URL')} \\
-    ${tokenForm('general', general).join(' ')}
+  curl --tlsv1.2 --cacert "$NODE_EXTRA_CA_CERTS" ${tokenEndpoint.replace(authUrl, '$AUTH_URL')} \\
+    ${form.join(' ')}
 
 `
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { setTimeout } from 'node:timers/promises'
 
-import { durationForm } from '../duration.ts'
+import { durationForm } from '../in-words.ts'
 import { either, longestTime, object, time, type Allowed } from '../allowed.ts'
 
 /** Returns a random number from 0 to below 1. */
