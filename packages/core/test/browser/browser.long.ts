@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
 import { expect, onTestFinished, test } from 'vitest'
-import { openInChromium } from './chromium.ts'
+import { launchChromium } from '../../../sandbox/test/chromium.ts'
 
 // A browser starts when it starts: a busy machine may need long.
 const patience = { timeout: 120_000 }
@@ -47,8 +47,12 @@ test('a page in Chromium, and its worker, get no manager and make no token reque
     server.close()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  await using browser = await openInChromium(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
-  expect(JSON.parse(await Promise.race([told.promise, browser.crashed]))).toEqual({
+  const browser = await launchChromium()
+  onTestFinished(() => browser.close())
+  browser.once('disconnected', () => told.reject(new Error('Chromium ended by itself')))
+  const page = await browser.newPage()
+  await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  expect(JSON.parse(await told.promise)).toEqual({
     page: 'CLIENT_SIDE_FORBIDDEN',
     worker: 'CLIENT_SIDE_FORBIDDEN',
   })
