@@ -58,10 +58,11 @@ export function managedAdapter(
     const method = config.method?.toUpperCase() ?? 'GET'
     const isHttps = api.baseUrl.startsWith('https:')
     const { headers } = config
-    const context = { send, api, tokens, method, target, headers, isFetch, isHttps }
     const waiting = waitSignal(config)
     const body = watchBody(config.data, waiting.signal)
-    const replayable = isReplayable(config.data)
+    let replayable = isReplayable(config.data)
+    const acted = (): void => void (replayable = false)
+    const context = { send, api, tokens, method, acted, target, headers, isFetch, isHttps }
     let timedOut: TokenlaneError | undefined
     const ms = timeoutOf(config)
     const tokenWait =
@@ -74,7 +75,17 @@ export function managedAdapter(
           body.release()
           return attempt(config, authorization, judge, context)
         },
-        { ...asked, client: 'axios', method, url, signal: body.signal, replayable, tokenWait },
+        {
+          ...asked,
+          client: 'axios',
+          method,
+          url,
+          signal: body.signal,
+          get replayable() {
+            return replayable
+          },
+          tokenWait,
+        },
       )
       if ('error' in outcome) throw outcome.error
       return outcome.response

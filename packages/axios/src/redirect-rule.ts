@@ -7,21 +7,23 @@ export interface RedirectContext {
   readonly api: Api
   readonly tokens: TokenManager
   readonly method: string
+  /** Called when a redirect changed the method: what a POST did before must not be done twice. */
+  readonly acted: () => void
 }
 
 /** How axios follows the redirects of one attempt: the token goes along for as long as they stay in the API. */
 export interface RedirectRule {
   readonly beforeRedirect: BeforeRedirect
   /**
-   * The status of the first redirect that dropped the token or changed the method, `undefined` without one. The final
-   * response says nothing about the token then, so that this status is reported in its place.
+   * The status of the first redirect that dropped the token, `undefined` without one. The final response says nothing
+   * about the token then, so that this status is reported in its place.
    */
   readonly judgedBy: () => number | undefined
 }
 
 /** @param given The caller's own hook, which runs first. */
 export function redirectRule(
-  { api, tokens, method }: RedirectContext,
+  { api, tokens, method, acted }: RedirectContext,
   authorization: string,
   given: BeforeRedirect | undefined,
 ): RedirectRule {
@@ -34,9 +36,10 @@ export function redirectRule(
       // `href` does not show where the caller's hook sends it instead
       const asAsked = destinationOf(options) === asked
       const stays = judgedBy === undefined && asAsked && tokens.route(String(options['href'])) === api
-      if (!stays) drop(authorization, options['headers'] as Record<string, unknown>)
-      // what a POST did before it was redirected to a GET must not be done twice either
-      if (!stays || options['method'] !== method) judgedBy ??= response.statusCode
+      if (options['method'] !== method) acted()
+      if (stays) return
+      drop(authorization, options['headers'] as Record<string, unknown>)
+      judgedBy ??= response.statusCode
     },
   }
 }

@@ -2,7 +2,7 @@ import { Agent as HttpAgent } from 'node:http'
 import { Agent } from 'node:https'
 import type { Readable } from 'node:stream'
 
-import type { TokenManager } from '@tokenlane/core'
+import type { TokenlaneEvent, TokenManager } from '@tokenlane/core'
 import { openScriptedApi, rejection } from '@tokenlane/conformance'
 import { printed } from '@tokenlane/conformance/every-error'
 import { openService } from '@tokenlane/testing'
@@ -224,6 +224,20 @@ describe('a redirect', () => {
   test('that turned a POST into a GET is not taken back by a 401: the POST is sent once', async () => {
     const { status } = await client.post('redirect', 'x', to('status/401', 303))
     expect([status, calls(), tokenRequests()]).toEqual([401, 2, 1])
+  })
+
+  test('that turned a POST into a GET drops a token that is refused then, so that the next call gets a new one', async () => {
+    const events: TokenlaneEvent[] = []
+    tokens.observe((event) => events.push(event))
+    await client.post('redirect', 'x', to('status/401', 303))
+    const finished = events.find(({ type }) => type === 'call.finished')
+    expect(finished).toMatchObject({ status: 401, sends: 1, resends: [] })
+    expect((await client.get('records')).status).toBe(200)
+    expect([calls(), tokenRequests()]).toEqual([3, 2])
+  })
+
+  test('that turned a POST into a GET, and another one within the API, keep the token', async () => {
+    expect((await client.post('redirect', 'x', to('redirect?to=records', 303))).status).toBe(200)
   })
 
   test('is not followed by the fetch adapter', async () => {
