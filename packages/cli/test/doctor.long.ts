@@ -243,7 +243,8 @@ const setups: readonly BrokenSetup[] = [
     id: 'wrong-secret',
     broken: () => ({ env: { GENERAL_CLIENT_SECRET: `"${good['GENERAL_CLIENT_SECRET']}"` } }),
     mended: () => ({ env: { GENERAL_CLIENT_SECRET: good['GENERAL_CLIENT_SECRET'] } }),
-    says: /What was read as `clientSecret` is in quotes\..*Remove the quotes around GENERAL_CLIENT_SECRET\./,
+    // once
+    says: /^(?!.*is in quotes.*is in quotes).*`clientSecret` is in quotes.*Remove the quotes around GENERAL_CLIENT_SECRET\./s,
   },
   {
     name: 'placeholders for both secrets',

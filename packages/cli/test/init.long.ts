@@ -34,14 +34,12 @@ test('what init prints for an API gets a token, once the two values are there', 
 
   const asked = await tokenlane(['init', `${api}/records`], env)
   expect([asked.status, asked.stdout]).toEqual([3, ''])
+  // both at once
   expect(asked.stderr).toContain(`confirm it: --issuer ${sandbox.authUrl}/`)
+  expect(asked.stderr).toContain(`confirm it: --base-url ${api}/`)
 
-  const trusted = ['--issuer', sandbox.authUrl, '--name', 'records', '--no-resource']
-  const wider = await tokenlane(['init', `${api}/records`, ...trusted], env)
-  expect([wider.status, wider.stdout]).toEqual([3, ''])
-  expect(wider.stderr).toContain(`confirm it: --base-url ${api}/`)
-
-  const options = [...trusted, '--base-url', `${api}/`]
+  const trusted = ['--issuer', sandbox.authUrl, '--base-url', `${api}/`]
+  const options = [...trusted, '--name', 'records', '--no-resource']
   const { status, stdout } = await tokenlane(['init', `${api}/records`, ...options], env)
   expect(status).toBe(0)
   const [module = '', variables = ''] = stdout.split('\n# .env')

@@ -124,22 +124,16 @@ function fileFixes(group: readonly Failed[]): string {
   return unique(group.map(({ fileFix }) => fileFix)).join('')
 }
 
-/** What is said of a field that looks wrong, and what to do about it. */
-export const odd = {
-  quotes: { seen: 'is in quotes', fix: (place: string) => `Remove the quotes around ${place}.` },
-  placeholder: {
-    seen: 'looks like a placeholder',
-    fix: (place: string) => `Replace the placeholder in ${place} with the real value.`,
-  },
-  'white space': {
-    seen: 'has white space in it',
-    fix: (place: string) => `Remove the white space from ${place}.`,
-  },
+/** What to do about a field that looks wrong: that it does is in core's message. */
+const oddFixes = {
+  quotes: (place: string) => `Remove the quotes around ${place}.`,
+  placeholder: (place: string) => `Replace the placeholder in ${place} with the real value.`,
+  'white space': (place: string) => `Remove the white space from ${place}.`,
 }
 
 function oddityFix(group: readonly Failed[]): string | undefined {
   const all = group.flatMap(({ readFrom, token: { oddities = [] } }) =>
-    oddities.map(({ field, oddity }) => odd[oddity].fix(placeOf(field, readFrom))),
+    oddities.map(({ field, oddity }) => oddFixes[oddity](placeOf(field, readFrom))),
   )
   if (all.length === 0) return undefined
   return `${unique(all).join(' ')} If the issuer still refuses it, copy the client id and secret again.`

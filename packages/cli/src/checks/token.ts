@@ -6,15 +6,7 @@ import { expiredText, isCertificateRefused, methodOf } from './client-certificat
 import { ownClockOffset } from './clock.ts'
 import { isRefusedToDoctorAlone, unknownHost } from './connection.ts'
 import { type Check, groupsBy, issuersOf, table } from './finding.ts'
-import {
-  certificateStatuses,
-  exchangedFix,
-  type Failed,
-  fixes,
-  odd,
-  type TokenFault,
-  unique,
-} from './token-fixes.ts'
+import { certificateStatuses, exchangedFix, type Failed, fixes, type TokenFault } from './token-fixes.ts'
 
 /** Issuers with the same fault, which has one cause more often than two. */
 interface Fault {
@@ -22,8 +14,8 @@ interface Fault {
   readonly group: readonly Failed[]
   readonly first: Failed
   readonly isSeveral: boolean
-  /** What their credentials look like, if the issuers refuse them. */
-  readonly oddities: readonly string[]
+  /** Whether credentials that the issuers refuse look wrong. */
+  readonly isOdd: boolean
   readonly options: string
 }
 
@@ -40,12 +32,9 @@ export const checkTokens: Check = table({
     groupsBy(failedIn(facts), faultOf).map((group) => {
       const [first] = group as readonly [Failed]
       const id = faultOf(first)
-      const found = id === 'wrong-secret' ? group.flatMap(({ token }) => token.oddities ?? []) : []
-      const oddities = unique(
-        found.map(({ field, oddity }) => `What was read as \`${field}\` ${odd[oddity].seen}.`),
-      )
+      const isOdd = id === 'wrong-secret' && group.some(({ token }) => (token.oddities ?? []).length > 0)
       const options = group.map(({ option }) => `\`${option}\``).join(' and ')
-      return { id, group, first, isSeveral: group.length > 1, oddities, options }
+      return { id, group, first, isSeveral: group.length > 1, isOdd, options }
     }),
   subject: ({ group }) => issuersOf(group.map(({ issuer }) => issuer)),
   why: ({ id, isSeveral }) =>
@@ -53,13 +42,13 @@ export const checkTokens: Check = table({
   rows: [
     {
       id: 'credentials-exchanged',
-      when: ({ id, isSeveral, oddities }) => isSeveral && id === 'wrong-secret' && oddities.length === 0,
+      when: ({ id, isSeveral, isOdd }) => isSeveral && id === 'wrong-secret' && !isOdd,
       seen: messages,
       fix: ({ group }) => exchangedFix(group),
     },
     {
       id: ({ id }) => id,
-      seen: (fault) => [messages(fault), ...fault.oddities].join(' '),
+      seen: messages,
       fix: ({ id, first, options, group }) => fixes[id](first, options, group),
     },
   ],

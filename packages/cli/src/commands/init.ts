@@ -17,7 +17,12 @@ import {
 import { askableUrl, getPublic, isOnThisMachine, serverFor, typedUrl } from '../metadata/public-response.ts'
 import type { Questions } from '../init/questions.ts'
 import { print, tell } from '../print.ts'
-import { authorizationServer, type Known, type ServerOptions } from '../init/trusted-server.ts'
+import {
+  authorizationServer,
+  type Known,
+  type ServerOptions,
+  unconfirmedServer,
+} from '../init/trusted-server.ts'
 
 export interface InitOptions extends ServerOptions {
   readonly name?: string
@@ -55,6 +60,7 @@ export async function init(url: string, options: InitOptions, questions?: Questi
   if (described?.needsProof)
     tell('It only accepts tokens bound to a key (DPoP). Tokenlane sends bearer tokens.')
 
+  if (questions === undefined) mustBeConfirmed(api, described, options)
   const server = await authorizationServer(api, described, options, questions)
   const setup = await complete(api, name, challenge, described, server, options, questions)
   if (file !== undefined) write(file, bootstrapText(setup))
@@ -121,6 +127,25 @@ async function describe(
   return undefined
 }
 
+/** Throws what nobody can be asked and no option says: whom to trust, and where the token may go. */
+function mustBeConfirmed(api: URL, described: ProtectedResource | undefined, options: InitOptions): void {
+  const unsaid: string[] = []
+  if (options.issuer === undefined && options.tokenEndpoint === undefined)
+    unsaid.push(unconfirmedServer(api, described?.authorizationServers))
+  // the API alone says so, and every URL below would get the token (RFC 9728 §3.3)
+  const isWider = described !== undefined && withoutSlash(described.resource) !== withoutSlash(api)
+  if (isWider && options.baseUrl === undefined)
+    unsaid.push(
+      `The API's metadata calls it ${described.resource.href}, which is more than ${api.href}. ` +
+        `If all of that may get the token, confirm it: --base-url ${baseOf(described)}`,
+    )
+  if (unsaid.length > 0) throw new CannotLook(unsaid.join('\n'))
+}
+
+function baseOf({ resource }: ProtectedResource): string {
+  return resource.origin + resource.pathname
+}
+
 async function complete(
   api: URL,
   name: string,
@@ -150,15 +175,7 @@ async function complete(
   const asked = challenge.scope ?? ''
   const scope = await ask(options.scope, 'Which scope?', isScope(asked) ? asked : '', isScope)
   if (!isScope(scope)) throw new WrongUsage('--scope must be names separated by single spaces')
-  const usualBase =
-    described === undefined ? `${api.origin}/` : described.resource.origin + described.resource.pathname
-  // the API alone says so, and every URL below would get the token (RFC 9728 §3.3)
-  const isWider = described !== undefined && withoutSlash(described.resource) !== withoutSlash(api)
-  if (isWider && options.baseUrl === undefined && questions === undefined)
-    throw new CannotLook(
-      `The API's metadata calls it ${described.resource.href}, which is more than ${api.href}. ` +
-        `If all of that may get the token, confirm it: --base-url ${usualBase}`,
-    )
+  const usualBase = described === undefined ? `${api.origin}/` : baseOf(described)
   const isBase = (answer: string): boolean => {
     const base = askableUrl(answer)
     return base !== undefined && base.search === '' && contains(base, api)

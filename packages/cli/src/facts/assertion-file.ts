@@ -17,7 +17,9 @@ export interface AssertionFile {
 export function lookAtAssertionFile(path: string | undefined): AssertionFile | undefined {
   if (path === undefined) return undefined
   try {
-    const { mode, mtime } = statSync(path)
+    const seen = statSync(path)
+    if (!seen.isFile()) return undefined
+    const { mode, mtime } = seen
     const { iss, sub, exp } = claimsOf(readFileSync(path, 'utf8').trim()) ?? {}
     return {
       path,

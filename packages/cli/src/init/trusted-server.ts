@@ -57,6 +57,23 @@ async function trustedIssuer(
       tell(`You trust ${typed.href}, which is not one of those.`)
     return typed
   }
+  if (questions === undefined) throw new CannotLook(unconfirmedServer(api, named))
+  for (const one of usableServers(api, named))
+    if (await questions.confirm(`Do you trust ${one.href}? It will be contacted.`)) return one
+  const answer = await questions.ask('Which authorization server do you trust (URL)?', '', isUrl)
+  return issuerFor(typedUrl(answer, 'It'))
+}
+
+/** Returns how a person whom nobody can ask says which server to trust. */
+export function unconfirmedServer(api: URL, named: readonly string[] = []): string {
+  const [first] = usableServers(api, named)
+  return first === undefined
+    ? 'Name the authorization server that you trust: --issuer <url>'
+    : `If you trust it, confirm it: --issuer ${first.href}`
+}
+
+/** Returns the servers that the API names, and tells what to know before one of them is confirmed. */
+function usableServers(api: URL, named: readonly string[]): URL[] {
   const usable = named.flatMap((one) => serverFor(api, one) ?? []).slice(0, 5)
   const [first] = usable
   if (first !== undefined)
@@ -64,16 +81,7 @@ async function trustedIssuer(
       `Your client's secret will go to the server that you confirm now. So far, only ${api.host} names this server: ` +
         `${first.href}. Compare that URL with what the API's operator told you.`,
     )
-  if (questions === undefined)
-    throw new CannotLook(
-      first === undefined
-        ? 'Name the authorization server that you trust: --issuer <url>'
-        : `If you trust it, confirm it: --issuer ${first.href}`,
-    )
-  for (const one of usable)
-    if (await questions.confirm(`Do you trust ${one.href}? It will be contacted.`)) return one
-  const answer = await questions.ask('Which authorization server do you trust (URL)?', '', isUrl)
-  return issuerFor(typedUrl(answer, 'It'))
+  return usable
 }
 
 function isUrl(text: string): boolean {

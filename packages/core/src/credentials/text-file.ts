@@ -18,7 +18,10 @@ export function textIfThere(path: string): string | undefined {
   const fs = builtinModule('node:fs') as typeof import('node:fs') | undefined
   if (fs === undefined) throw unreadable(`the file ${path} cannot be read: this runtime has no \`node:fs\``)
   return ifThere(() => {
-    if (fs.statSync(path).size > largest) throw unreadable(`the file ${path} has more than 1 MiB`)
+    const seen = fs.statSync(path)
+    // a pipe or a device may hold up the process for ever
+    if (!seen.isFile() && !seen.isDirectory()) throw unreadable(`${path} is a pipe or a device, not a file`)
+    if (seen.size > largest) throw unreadable(`the file ${path} has more than 1 MiB`)
     const bytes = fs.readFileSync(path)
     // a PKCS#12 file begins with 0 and a length, as no text does: it is read as its Base64 text
     const isBinary = bytes[0] === 0x30 && (bytes[1] ?? 0) >= 0x80

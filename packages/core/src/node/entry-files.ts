@@ -1,5 +1,5 @@
 import fs from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isRecord } from '../options/check.ts'
 
@@ -51,7 +51,7 @@ export class EntryFiles {
 
   /** Creates a file, and returns whether this process did. */
   async create(number: number, held: EntryFile): Promise<boolean> {
-    await fs.mkdir(this.#folder, { recursive: true, mode: 0o700 })
+    await makeFolder(this.#folder)
     try {
       await this.#write(this.#path(number), held)
       return true
@@ -109,6 +109,19 @@ function entryFileIn(text: string): EntryFile | undefined {
   const { until, entry, fence } = held
   if (entry !== undefined) return typeof entry === 'string' ? { until, entry } : undefined
   return typeof fence === 'string' ? { until, fence } : { until }
+}
+
+/** Creates a folder and those above it. Node's own `recursive` never ends where the system creates none, as in /proc. */
+async function makeFolder(path: string, above = dirname(path)): Promise<void> {
+  try {
+    await fs.mkdir(path, { mode: 0o700 })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') return
+    if (code !== 'ENOENT' || above === path) throw error
+    await makeFolder(above)
+    await makeFolder(path, path)
+  }
 }
 
 async function ifThere<T>(look: () => Promise<T>): Promise<T | undefined> {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,7 +8,7 @@ import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { acceptOnly, fakeService, secretsOf } from '../../test/fake-issuer.ts'
 import type { Credentials, CredentialsProvider } from '../index.ts'
-import { fileCredentials } from '../node.ts'
+import { fileAssertion, fileCredentials } from '../node.ts'
 
 const now = Date.UTC(2026, 10, 21)
 const hour = 3_600_000
@@ -315,3 +316,14 @@ const swapForEver = `
     if (turn === 1) parentPort.postMessage('swapping')
   }
 `
+
+test('a pipe or a device holds nothing up, in the place of a file, of a field or of an assertion', () => {
+  mkdirSync(folder)
+  const field = join(folder, 'clientId')
+  for (const path of [file, field]) execFileSync('mkfifo', [path])
+  expect(failure(file)).toContain(`${file} is a pipe or a device, not a file`)
+  expect(failure(folder)).toContain(`${field} is a pipe or a device, not a file`)
+  const context = { audience: 'https://auth.example.com', signal: new AbortController().signal }
+  for (const path of [file, '/dev/zero'])
+    expect(() => fileAssertion(path)(context)).toThrow(`${path} is a pipe or a device, not a file`)
+})

@@ -194,6 +194,13 @@ test('a folder that cannot be used costs a token request for each process, and i
   expect(service.eventsOf('store.failed')).toEqual([{ type: 'store.failed', reason: 'ENOTDIR' }])
 })
 
+// Node's own `recursive` tries this for ever, in a thread that keeps the process alive
+test.runIf(process.platform === 'linux')('a folder that no one can create is said, too', async () => {
+  const service = run('client-1', '/proc/tokenlane/tokens')
+  expect(await tokenOf(service)).toBe('token-1')
+  expect(service.eventsOf('store.failed')).toEqual([{ type: 'store.failed', reason: 'ENOENT' }])
+})
+
 test('a clock that was set back leaves no lock for ever', async () => {
   const claim = (): Promise<unknown> => fileTokenStore(folder).claim('name', undefined, 5_000)
   vi.useFakeTimers({ now: Date.now() + 86_400_000, toFake: ['Date'] })
