@@ -1,10 +1,15 @@
-import { openScriptedApi } from '@tokenlane/conformance'
+import { openScriptedApi, rejection, type ScriptedApi } from '@tokenlane/conformance'
 import { createTokenManager } from '@tokenlane/core'
 import { fakeTokens } from '@tokenlane/core/testing'
 import axios, { type AxiosInstance, type InternalAxiosRequestConfig } from 'axios'
+import { createAuthRefresh } from 'axios-auth-refresh'
 import { buildMemoryStorage, setupCache } from 'axios-cache-interceptor'
+import { wrapper } from 'axios-cookiejar-support'
 import AxiosMockAdapter from 'axios-mock-adapter'
+import rateLimit from 'axios-rate-limit'
 import axiosRetry from 'axios-retry'
+import { attach as attachRax } from 'retry-axios'
+import { CookieJar } from 'tough-cookie'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { attachTokens } from '../src/index.ts'
@@ -24,6 +29,83 @@ const closed = async (baseUrl: string) => {
   await tokens.close()
   return tokens
 }
+
+/** An API that refuses the first token. */
+async function refusingOnce(): Promise<ScriptedApi> {
+  const api = await openScriptedApi((_, number) =>
+    number === 1
+      ? { ...rejection, headers: { ...rejection.headers, 'set-cookie': 'refused=1' } }
+      : { status: 200, headers: { 'set-cookie': 'taken=1' } },
+  )
+  onTestFinished(() => api.close())
+  return api
+}
+
+/** Attaches tokens before another plug-in is added, or after. */
+function inOrder(
+  order: string,
+  {
+    tokens,
+    plugIn,
+  }: { tokens: Parameters<typeof attachTokens>[1]; plugIn: (client: AxiosInstance) => unknown },
+): AxiosInstance {
+  const client = axios.create({ proxy: false })
+  if (order === 'after') attachTokens(client, tokens)
+  const plugged = (plugIn(client) ?? client) as AxiosInstance
+  if (order === 'before') attachTokens(plugged, tokens)
+  return plugged
+}
+
+// the table of plug-ins in the README, line by line
+describe.each(['before', 'after'])('added %s the tokens', (order) => {
+  test('retry-axios retries a 503, and not what Tokenlane refuses', async () => {
+    const onRetryAttempt = vi.fn(async () => {})
+    const plugIn = (client: AxiosInstance): void => {
+      client.defaults.raxConfig = {
+        retry: 2,
+
+        retryDelay: 1,
+        backoffType: 'static',
+        onRetryAttempt,
+      }
+      attachRax(client)
+    }
+    const api = await openScriptedApi((_, number) => ({ status: number === 1 ? 503 : 200 }))
+    onTestFinished(() => api.close())
+    const tokens = fakeTokens({ apis: [api.url] })
+    expect((await inOrder(order, { tokens, plugIn }).get(api.url)).status).toBe(200)
+    expect([api.requests.length, onRetryAttempt.mock.calls.length]).toEqual([2, 1])
+    const refusing = inOrder(order, { tokens: await closed('https://api.example/'), plugIn })
+    await expect(refusing.get('https://api.example/x')).rejects.toMatchObject({ code: 'MANAGER_CLOSED' })
+    expect(onRetryAttempt).toHaveBeenCalledOnce()
+  })
+
+  test('axios-rate-limit counts a call once, though it is sent twice', async () => {
+    const api = await refusingOnce()
+    const plugIn = (client: AxiosInstance) => rateLimit(client, { maxRequests: 1, perMilliseconds: 60_000 })
+    const client = inOrder(order, { tokens: fakeTokens({ apis: [api.url] }), plugIn })
+    expect((await client.get(api.url)).status).toBe(200)
+    expect(api.requests).toHaveLength(2)
+  })
+
+  test('axios-auth-refresh has nothing to do', async () => {
+    const api = await refusingOnce()
+    const renew = vi.fn(async () => {})
+    const plugIn = (client: AxiosInstance): void => void createAuthRefresh(client as never, renew)
+    const client = inOrder(order, { tokens: fakeTokens({ apis: [api.url] }), plugIn })
+    expect((await client.get(api.url)).status).toBe(200)
+    expect(renew).not.toHaveBeenCalled()
+  })
+
+  test('axios-cookiejar-support gets the cookies of the 401 too', async () => {
+    const api = await refusingOnce()
+    const jar = new CookieJar()
+    const plugIn = (client: AxiosInstance) => wrapper(client as never) as unknown
+    const client = inOrder(order, { tokens: fakeTokens({ apis: [api.url] }), plugIn })
+    await client.get(api.url, { jar } as object)
+    expect(await jar.getCookieString(api.url)).toBe('refused=1; taken=1')
+  })
+})
 
 describe('axios-cache-interceptor', () => {
   // arthurfiorette/axios-cache-interceptor#433
