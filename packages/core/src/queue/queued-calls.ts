@@ -165,11 +165,21 @@ export class QueuedCalls {
   /** Adds a call that waits for `maxWait` milliseconds at most, and returns what ends its wait. */
   add<T>(options: EnterOptions, waiter: Waiter<T>, demand: Demand, times: QueueTimes): Promise<T> {
     const { signal, priority, sentBefore, isLimited } = options
-    const queuedAt = performance.now()
     return new Promise<unknown>((send, reject) => {
-      const lane = this.#laneOf(demand)
-      const waiting = { signal, priority, sentBefore, isLimited, waiter, queuedAt, send, refuse: reject }
-      this.#enqueue({ ...waiting, lane, rank: 0, countdown: undefined }, times)
+      const call: QueuedCall = {
+        signal,
+        priority,
+        sentBefore,
+        isLimited,
+        waiter,
+        queuedAt: performance.now(),
+        send,
+        refuse: reject,
+        lane: this.#laneOf(demand),
+        rank: 0,
+        countdown: undefined,
+      }
+      this.#enqueue(call, times)
     }) as Promise<T>
   }
 
