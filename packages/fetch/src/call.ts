@@ -42,13 +42,18 @@ export class Call implements OutgoingCall {
   readonly resend: boolean | undefined
   readonly cost: CallOptions['cost']
   readonly client = 'fetch'
+  readonly mustBeRight: (() => void) | undefined
   readonly init: RequestInit
   readonly #url: string
   readonly #fields: HeaderFields
   #sent = false
 
-  /** `url` is text, and `init` is copied: the caller may change what it gave while the call waits. */
-  constructor(url: string, given: TokenlaneRequestInit) {
+  /**
+   * `url` is text, and `init` is copied: the caller may change what it gave while the call waits.
+   *
+   * @param isForeign whether another `fetch` than the runtime's sends it, which may take more.
+   */
+  constructor(url: string, given: TokenlaneRequestInit, isForeign: boolean) {
     if (typeof given !== 'object') void new Request(url, given)
     const { tokenlane, ...init } = ownInit(given)
     if (init.body) init.body = bodyNow(init.body)
@@ -67,6 +72,7 @@ export class Call implements OutgoingCall {
     this.followsRedirects = (init.redirect ?? 'follow') === 'follow'
     // `fetch` refuses what is not a signal
     this.signal = init.signal instanceof AbortSignal ? init.signal : undefined
+    this.mustBeRight = isForeign ? undefined : () => this.#mustBeRight()
   }
 
   get url(): URL {
@@ -82,7 +88,7 @@ export class Call implements OutgoingCall {
   }
 
   /** @throws the TypeError with which the runtime's `fetch` rejects for these arguments. */
-  mustBeRight(): void {
+  #mustBeRight(): void {
     const { method } = this
     // a body that can be sent again is right in every method that takes one
     const takesBody = method !== 'GET' && method !== 'HEAD'

@@ -94,9 +94,9 @@ export function createFetch(
       return sendWithinApi(call, { api, route, fetch: base })
     }
     // text that every parser reads as leading to the API, as the router has read it
-    const call = new Call(url.startsWith(api.baseUrl) ? url : new URL(url).href, init ?? {})
+    const plain = url.startsWith(api.baseUrl) ? url : new URL(url).href
+    const call = new Call(plain, init ?? {}, isForeign)
     if (call.hasOwnAuthorization) return bare(api, input, init)
-    if (!isForeign && init) call.mustBeRight()
     mustKeepFloor(api.baseUrl)
     return sendWithinApi(call, { api, route, fetch: base })
   }

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events'
 
 import type { TokenManager } from '@tokenlane/core'
 import { openService } from '@tokenlane/testing'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { createFetch } from '../src/index.ts'
 
@@ -70,6 +70,13 @@ describe.each(Object.entries(wrong))('%s that is wrong is the TypeError of fetch
     await limited.close()
   })
 
+  test('also where its signal has aborted', async () => {
+    const given = init()
+    const aborted = typeof given === 'object' ? { signal: AbortSignal.abort(), ...given } : given
+    const both = (send: typeof globalThis.fetch): Promise<unknown> => failure((input) => send(input, aborted))
+    expect(await both(fetch)).toEqual(await both(globalThis.fetch))
+  })
+
   test('where the token is live', async () => {
     await tokens.getToken('weblink')
     expect(await failure(fetch)).toEqual(await failure(globalThis.fetch))
@@ -83,6 +90,15 @@ test('a Request that has been used is the TypeError of fetch, at once', async ()
   const { message } = (await globalThis.fetch(request).catch((error: Error) => error)) as Error
   await expect(fetch(request)).rejects.toThrow(new TypeError(message))
   expect([calls(), tokenRequests()]).toEqual([0, 0])
+})
+
+test('a call that waits for nothing leaves it to fetch to look at its init', async () => {
+  await tokens.getToken('weblink')
+  const made = vi.fn<(...given: ConstructorParameters<typeof Request>) => Request>()
+  vi.stubGlobal('Request', made)
+  onTestFinished(() => void vi.unstubAllGlobals())
+  expect((await fetch(weblink('records'), { headers: { accept: 'application/json' } })).status).toBe(200)
+  expect(made).not.toHaveBeenCalled()
 })
 
 test('a call that waits leaves no listener on its signal before it is sent', async () => {

@@ -31,7 +31,8 @@ export function withToken(fields: HeaderFields, authorization: string): HeaderFi
   if (!isHeaders(fields)) {
     const copy: Record<string, string | readonly string[]> = { ...fields }
     for (const name of Object.keys(copy)) if (isAuthorization(name)) delete copy[name]
-    return { ...copy, authorization }
+    copy['authorization'] = authorization
+    return copy
   }
   const copy = new (fields.constructor as typeof Headers)(fields)
   copy.set('authorization', authorization)

@@ -36,8 +36,10 @@ function keepsLocks(): boolean {
   return globalThis.process?.versions['bun'] !== undefined
 }
 
+function nothing(): void {}
+
 function unwatched(signal: AbortSignal | undefined): WaitingBody {
-  return { signal, death: undefined, release() {}, abandon() {} }
+  return { signal, death: undefined, release: nothing, abandon: nothing }
 }
 
 /** Reports the end of a body; returns a function that stops, for good if the call was not sent. */

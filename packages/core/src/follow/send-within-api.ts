@@ -48,18 +48,22 @@ export async function sendWithinApi(
   { api, route, fetch }: Destination,
 ): Promise<Response> {
   let redirects = 0
-  if (call.signal?.aborted === true && call.pass === undefined) return refuse(call, call.signal.reason)
-  const waiting = watchBody(call.stream, call.signal)
+  const { stream, mustBeRight } = call
+  const isAborted = call.signal?.aborted === true && call.pass === undefined
+  // a stream is locked while it is watched
+  if (isAborted || stream !== undefined) mustBeRight?.()
+  if (isAborted) return refuse(call, call.signal.reason)
+  const waiting = watchBody(stream, call.signal)
 
   /** Sends one request of the call, and those that it is redirected to. */
-  function send(hop: SentHop, first: Pick<SendOptions, 'pass' | 'signal'>): Promise<Response> {
+  function send(hop: SentHop, more: Partial<SendOptions>): Promise<Response> {
     const attempt = async (authorization: string): Promise<Exchange<Response>> => {
       waiting.release()
       const response = await fetch(...hop.next(authorization))
       const isFollowed = call.followsRedirects && isRedirect(response)
       return exchangeOf(response, isFollowed ? (sent) => follow(hop, response, sent) : undefined)
     }
-    return api.send(attempt, { ...asked(call, hop), ...first })
+    return api.send(attempt, asked(call, hop, more))
   }
 
   async function follow(before: Hop, redirect: Response, sent: Pass): Promise<Response> {
@@ -80,7 +84,9 @@ export async function sendWithinApi(
   }
 
   try {
-    const response = await send(call, { pass: call.pass, signal: waiting.signal })
+    const whileItWaits = stream === undefined ? mustBeRight : undefined
+    const first = { pass: call.pass, signal: waiting.signal, mustBeRight: whileItWaits }
+    const response = await send(call, first)
     call.ended?.()
     return response
   } catch (reason) {
@@ -101,12 +107,16 @@ function failedBy(error: unknown): TypeError {
 }
 
 /** The options of one request of the call. */
-function asked(call: OutgoingCall, hop: Hop): AdmitOptions {
-  const { client, signal, priority, resend, cost } = call
+function asked(
+  { client, signal, priority, resend, cost }: OutgoingCall,
+  hop: Hop,
+  more?: Partial<SendOptions>,
+): SendOptions {
   const { method, hasBody } = hop
   // only few policies need it parsed
   const url = (): URL => hop.url
-  return { client, method, url, signal, priority, resend, cost, replayable: hop.replayable || !hasBody }
+  const replayable = hop.replayable || !hasBody
+  return { client, method, url, signal, priority, resend, cost, replayable, ...more }
 }
 
 /** Native fetch saw only the last hop, so restores `redirected`, `type` and `url`. */

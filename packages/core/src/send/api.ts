@@ -55,6 +55,11 @@ export interface AdmitOptions extends CallOptions {
    * @defaultValue true
    */
   readonly replayable?: boolean | undefined
+  /**
+   * Called before the call waits or takes a unit: throws the error with which the client refuses a call that is wrong. Where
+   * nothing has to be waited for, the client finds out itself.
+   */
+  readonly mustBeRight?: (() => void) | undefined
 }
 
 /** How `send` treats a call. */

@@ -5,7 +5,8 @@ const everyObject = Object.prototype as SendOptions
 
 /** Returns a call's own options. Copying them for every call would take as long as the rest of it. */
 export function ownOptions(options: SendOptions): SendOptions {
-  const { client, method, url, tokenWait, signal, replayable, pass, priority, resend, cost } = everyObject
+  const { client, method, url, tokenWait, signal, replayable, mustBeRight, pass, priority, resend, cost } =
+    everyObject
   const isClean =
     client === undefined &&
     method === undefined &&
@@ -13,6 +14,7 @@ export function ownOptions(options: SendOptions): SendOptions {
     tokenWait === undefined &&
     signal === undefined &&
     replayable === undefined &&
+    mustBeRight === undefined &&
     pass === undefined &&
     priority === undefined &&
     resend === undefined &&

@@ -67,6 +67,7 @@ class Call implements Waiter<Pass>, RefusedCall {
       if (callsUnderWay.closed && (!sentBefore || isLimited)) throw closedError(baseUrl, baseUrl)
       const live = queue === undefined ? rejections.live() : undefined
       if (live !== undefined) return this.admitted(live)
+      this.options.mustBeRight?.()
       this.#measured = this.record?.measure(queue)
       const goIn = (until: AbortSignal | undefined): Pass | Promise<Pass> =>
         queue?.enter({ signal: until, priority, sentBefore, isLimited }, this) ??
@@ -121,8 +122,9 @@ export function beginCall<T>(
   before?: Call,
 ): T {
   const call = new Call(api, options, before?.isRetried === true)
-  const begin = (): T => work(call.admit(before !== undefined))
-  return call.record === undefined ? begin() : tracing.begin(call.record, begin)
+  const sentBefore = before !== undefined
+  if (call.record === undefined) return work(call.admit(sentBefore))
+  return tracing.begin(call.record, () => work(call.admit(sentBefore)))
 }
 
 export function mustWait({ queue, rejections }: CallContext): boolean {
