@@ -14,8 +14,10 @@ export function copyOf(headers: unknown): unknown {
  * generated clients set it, is none.
  */
 export function hasAuthorization(copy: unknown): boolean {
-  const values: unknown[] = Array.isArray(copy) ? copy : Object.entries(Object(copy)).flat()
-  return values.some((name, at) => at % 2 === 0 && isAuthorization(name) && !isEmpty(values[at + 1]))
+  if (Array.isArray(copy))
+    return copy.some((name, at) => at % 2 === 0 && isAuthorization(name) && !isEmpty(copy[at + 1]))
+  const fields = Object(copy) as Record<string, unknown>
+  return Object.keys(fields).some((name) => isAuthorization(name) && !isEmpty(fields[name]))
 }
 
 function isEmpty(value: unknown): boolean {
@@ -28,14 +30,15 @@ function isAuthorization(name: unknown): boolean {
 
 /** Returns the headers with the token, so that only the request that is sent has it. */
 export function withToken(copy: unknown, authorization: string): unknown {
-  if (copy === undefined || copy === null) return { authorization }
-  if (typeof copy !== 'object' || copy instanceof Set) return copy
+  if (typeof (copy ?? {}) !== 'object' || copy instanceof Set) return copy
   if (Array.isArray(copy)) {
     const others: unknown[] = copy.filter((_, at) => !isAuthorization(copy[at - (at % 2)]))
     return [...others, 'authorization', authorization]
   }
-  const others = Object.entries(copy).filter(([name]) => !isAuthorization(name))
-  return { ...Object.fromEntries(others), authorization }
+  const fields: Record<string, unknown> = { ...(copy as object | undefined), authorization }
+  for (const name of Object.keys(fields))
+    if (name !== 'authorization' && isAuthorization(name)) delete fields[name]
+  return fields
 }
 
 /** Whether undici reads these as pairs. An iterator that other code gave to every object is none of the caller's. */

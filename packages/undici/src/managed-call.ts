@@ -52,10 +52,12 @@ export class ManagedCall implements Handler {
   /** Whether undici knows of the current attempt. */
   #isAttemptStarted = false
 
-  constructor({ tokenlane, ...options }: DispatchOptions, call: ManagedCallOptions) {
+  /** @param options a copy of the caller's. */
+  constructor(options: DispatchOptions, call: ManagedCallOptions) {
     this.#options = options
-    this.#tokenlane = tokenlane
     this.#call = call
+    // most calls have none, and to copy all but one option takes long
+    if (options.tokenlane !== undefined) ({ tokenlane: this.#tokenlane, ...this.#options } = options)
   }
 
   /**
@@ -98,14 +100,12 @@ export class ManagedCall implements Handler {
     const { priority, resend, cost } = checkCallOptions(this.#tokenlane)
     mustKeepFloor(api.baseUrl)
     this.#body = watchBody(body, this.#wait.signal)
-    const call = { client: 'undici', method, priority, resend, cost, signal: this.#body.signal }
-    const asked = {
-      ...call,
-      url: () => new URL(path, origin),
-      get replayable() {
-        return isReplayable(body) || wasEmpty(body)
-      },
-    }
+    const { signal } = this.#body
+    const url = (): URL => new URL(path, origin)
+    const replayable = isReplayable(body)
+    const asked = { client: 'undici', method, priority, resend, cost, signal, url, replayable }
+    // a stream may turn out to hold nothing
+    if (!replayable) Object.defineProperty(asked, 'replayable', { get: () => wasEmpty(body) })
     return redirected === undefined ? api.admit(asked) : redirected.follow(asked)
   }
 

@@ -2,7 +2,7 @@ import type { Api, TokenManager } from '@tokenlane/core/adapter'
 
 import type { Dispatch, DispatchOptions, Handler } from './handler.ts'
 import { copyOf, hasAuthorization } from './headers.ts'
-import { ManagedCall, type ManagedCallOptions } from './managed-call.ts'
+import { ManagedCall } from './managed-call.ts'
 import { Redirects } from './redirects.ts'
 import { targetOf } from './request-target.ts'
 
@@ -15,14 +15,11 @@ export function managedDispatch(dispatch: Dispatch, tokens: TokenManager): Dispa
     const target = isRequest(options, handler) ? targetOf(options) : undefined
     if (target === undefined) return dispatch(options, handler)
     const { url, path } = target
-    const sent = { options, handler, url, api: tokens.route(url) }
-    const { api, pass } = redirects.follow(sent)
+    const { api, pass, expect } = redirects.follow({ options, handler, url, api: tokens.route(url) })
     const headers = api && copyOf(options.headers)
     if (api === undefined) return dispatch(options, handler)
     if (hasAuthorization(headers)) return dispatch({ ...options, headers }, noting(api, handler))
-    const expect: ManagedCallOptions['expect'] = (...response) => redirects.expect(sent, ...response)
-    const call = new ManagedCall({ ...options, path, headers }, { api, handler, dispatch, expect })
-    return call.begin(pass)
+    return new ManagedCall({ ...options, path, headers }, { api, handler, dispatch, expect }).begin(pass)
   }
 }
 
@@ -41,10 +38,7 @@ function noting(api: Api, handler: Handler): Handler {
 }
 
 /** Whether this is a request, and not a tunnel or another protocol. What is no handler is for undici to refuse. */
-function isRequest(
-  options: DispatchOptions | null | undefined,
-  handler: Handler | null | undefined,
-): boolean {
+function isRequest(options?: DispatchOptions | null, handler?: Handler | null): boolean {
   if (typeof options !== 'object' || options === null || options.upgrade) return false
   return options.method !== 'CONNECT' && typeof handler?.onRequestStart === 'function'
 }

@@ -11,17 +11,20 @@ interface Chain extends Handler {
 }
 
 /** A request, the handler that it came with, and the API that its URL belongs to. */
-export interface Sent {
+interface Sent {
   readonly options: DispatchOptions
   readonly handler: Handler
-  readonly url: URL
+  readonly url: string
   readonly api: Api | undefined
 }
 
-/** The API whose token the next hop takes along, `undefined` once a hop has left it, and the pass that it goes on with. */
-interface Along {
+/** What a request takes along. */
+interface Hop {
+  /** The API whose token it is, `undefined` once a hop has left it, and the pass that the hop goes on with. */
   readonly api: Api | undefined
   readonly pass?: Pass | undefined
+  /** Releases the pass of a response, or keeps it for the hop that undici will send; returns what ends the waiting for it. */
+  readonly expect: (status: number, headers: ResponseHeaders, pass: Pass) => (() => void) | undefined
 }
 
 /**
@@ -29,48 +32,44 @@ interface Along {
  * its API. Where another interceptor hides the handler, a hop takes it along if a response of its API is leading there.
  */
 export class Redirects {
-  readonly #chains = new WeakMap<Chain, Along>()
-  readonly #hidden = new Map<string, Along>()
+  readonly #chains = new WeakMap<Chain, Omit<Hop, 'expect'>>()
+  readonly #hidden = new Map<string, Omit<Hop, 'expect'>>()
 
-  follow({ options, handler, url, api }: Sent): Along {
+  follow({ options, handler, url, api }: Sent): Hop {
     const chain = chainOf(handler)
     // only `redirect` sends a query that is null
     const isHop = chain ? chain.history.length > 0 : options.query === null
-    const before = chain ? this.#chains.get(chain) : this.#hidden.get(url.href)
+    const before = chain ? this.#chains.get(chain) : isHop ? this.#hidden.get(hrefOf(url)) : undefined
     const along = !isHop || before?.api === api ? api : undefined
     if (chain) this.#chains.set(chain, { api: along })
-    return { api: along, pass: isHop && along ? before?.pass : undefined }
-  }
-
-  /**
-   * Releases the pass of a response, or keeps it for the next hop if undici says that one will come.
-   *
-   * @returns what ends the waiting for a hop, once the response has ended.
-   */
-  expect(
-    { handler, url, api }: Sent,
-    status: number,
-    { location }: ResponseHeaders,
-    pass: Pass,
-  ): (() => void) | undefined {
-    const chain = chainOf(handler)
-    if (!chain?.location) pass.release()
-    if (status < 300 || status >= 400 || location === undefined) return undefined
-    const target = URL.parse(String(location), url.href)?.href ?? ''
-    if (chain) this.#chains.set(chain, { api, pass })
-    else this.#hidden.set(target, { api })
-    return () => {
-      this.#hidden.delete(target)
-      pass.release()
+    return {
+      api: along,
+      pass: isHop ? along && before?.pass : undefined,
+      expect: (status, { location }, pass) => {
+        if (!chain?.location) pass.release()
+        if (status < 300 || status >= 400 || location === undefined) return undefined
+        const target = hrefOf(String(location), url)
+        if (chain) this.#chains.set(chain, { api, pass })
+        else this.#hidden.set(target, { api })
+        return () => {
+          this.#hidden.delete(target)
+          pass.release()
+        }
+      },
     }
   }
 }
 
+function hrefOf(url: string, base?: string): string {
+  return URL.parse(url, base)?.href ?? ''
+}
+
 /** The interceptor `retry` keeps the handler that it was called with. */
-function chainOf(handler: Handler): Chain | undefined {
-  const { handler: inner } = handler as { readonly handler?: unknown }
-  return [handler, inner].find(
-    (each): each is Chain =>
-      Array.isArray((Object(each) as Partial<Chain>).history) && 'location' in Object(each),
-  )
+function chainOf(handler: Handler & { readonly handler?: unknown }): Chain | undefined {
+  return [handler, handler.handler].find(isChain)
+}
+
+function isChain(handler: unknown): handler is Chain {
+  const { history } = Object(handler) as Partial<Chain>
+  return Array.isArray(history) && 'location' in (handler as object)
 }

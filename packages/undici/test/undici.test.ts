@@ -181,6 +181,21 @@ describe.each(versions)('undici $version', ({ undici }) => {
     await manager.close()
   })
 
+  test('a call with a live token parses no URL, which takes longer than the rest of its way', async () => {
+    await tokens.warmUp()
+    const onResponseError = vi.fn<() => void>()
+    const handler = { onRequestStart() {}, onResponseError }
+    const dispatch = tokensInterceptor(tokens)<object, typeof handler>((_, call) => {
+      call.onResponseError()
+      return true
+    })
+    const parses = vi.spyOn(URL, 'parse')
+    dispatch({ origin: new URL(api.url).origin, path: '/api/a?b=/../c', method: 'GET' }, handler)
+    expect(onResponseError).toHaveBeenCalledOnce()
+    expect(parses).not.toHaveBeenCalled()
+    parses.mockRestore()
+  })
+
   test('a SnapshotAgent records a call, without the token if told so, and replays it', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'snapshots-'))
     const snapshotPath = join(folder, 'calls.json')
