@@ -68,6 +68,8 @@ export function guardedStore(store: TokenStore, emit: Emit) {
     async write(name: string, fence: string, entry: string, lifetime: number): Promise<void> {
       const writing = inTime(() => store.write(name, fence, entry, lifetime).then(() => true))
       if (await outliveRequest(writing)) works()
+      // others must not wait for what cannot be written
+      else await release(name, fence, 0)
     },
 
     release: (name: string, fence: string, pause: number): Promise<unknown> => release(name, fence, pause),

@@ -175,6 +175,16 @@ describe('with a store', () => {
     for (const { eventsOf } of processes) expect(eventsOf('store.recovered')).toHaveLength(1)
   })
 
+  test('a process that cannot write down its token holds up no other one (a full disk)', async () => {
+    const { store, join } = fleet(0)
+    store.before = (method) => (method === 'write' ? fail() : undefined)
+    const at = Date.now()
+    expect(await soon(tokensOf([join()]))).toEqual(['token-1'])
+    await pass(0)
+    expect(await soon(tokensOf([join()]))).toEqual(['token-2'])
+    expect(Date.now()).toBe(at)
+  })
+
   test('a store that hangs leaves time to ask the issuer, however short `maxWait` is', async () => {
     const { issuer, store, join } = fleet(0)
     store.before = hang
