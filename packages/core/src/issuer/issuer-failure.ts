@@ -49,10 +49,16 @@ export function transportFailure(request: IssuerRequest, error: unknown): Tokenl
       `was not asked: a mock lets no request through${refusal}; mock the token endpoint too`,
       true,
     )
-  const { cause } = (error ?? {}) as { readonly cause?: { readonly message?: unknown } }
+  const { cause } = (error ?? {}) as {
+    readonly cause?: { readonly name?: unknown; readonly message?: unknown }
+  }
   if (code === undefined && cause?.message === 'bad port')
     return failed(`could not be reached: \`fetch\` blocks port ${request.url.port}`, true)
-  if (code === undefined) return failed('could not be reached')
+  if (code === undefined)
+    // undici's parser has no code for the first line
+    return failed(
+      cause?.name === 'HTTPParserError' ? 'sent a response that is not HTTP/1.1' : 'could not be reached',
+    )
   if (tlsTooOld.test(code))
     return failed(`does not support TLS 1.2 or later (${code})`, true, 'INSECURE_TRANSPORT')
   const certificate = certificateFault(code)

@@ -214,6 +214,15 @@ test.each(['Z_DATA_ERROR', 'HPE_INVALID_CONSTANT', 'UND_ERR_HEADERS_OVERFLOW'])(
   },
 )
 
+test('a server that speaks another protocol than HTTP/1.1 was reached', async () => {
+  const error = await failure(() => {
+    throw new TypeError('fetch failed', {
+      cause: Object.assign(new Error('leaked'), { name: 'HTTPParserError' }),
+    })
+  })
+  expect(error.message).toContain(' sent a response that is not HTTP/1.1 (see')
+})
+
 test.each([
   ['ssl/tls alert certificate expired', 'TOKEN_REQUEST_FAILED', 'ERR_SSL_SSL/TLS_ALERT_CERTIFICATE_EXPIRED'],
   ['unsupported protocol', 'INSECURE_TRANSPORT', 'ERR_SSL_UNSUPPORTED_PROTOCOL'],
