@@ -11,7 +11,7 @@ export class ApiClock {
 
   /** @param date - when the response began by the API's `Date`, epoch milliseconds of a whole second. */
   heard(date: number, sentAt: number, now: number): void {
-    const { least, most } = this.bounds(now)
+    const { least, most } = this.#known(now)
     // it began after the request was sent, and within that second
     const [from, to] = [date - now, date + 1_000 - sentAt]
     const isPossible = from <= most && to >= least
@@ -21,10 +21,12 @@ export class ApiClock {
   }
 
   bounds(now: number): { readonly least: number; readonly most: number } {
-    if (this.#most === Infinity) {
-      const ours = Date.now() - now
-      return { least: ours - assumed, most: ours + assumed }
-    }
+    if (this.#most < Infinity) return this.#known(now)
+    const ours = Date.now() - now
+    return { least: ours - assumed, most: ours + assumed }
+  }
+
+  #known(now: number): { readonly least: number; readonly most: number } {
     const drifted = (now - this.#knownAt) * drift
     return { least: this.#least - drifted, most: this.#most + drifted }
   }

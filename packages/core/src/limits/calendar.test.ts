@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { ApiClock } from './api-clock.ts'
 import { windowAt } from './calendar.ts'
 
@@ -76,4 +76,15 @@ test('the clock of an API lies within what all of its dates allow, and another o
   expect(most - least).toBeLessThan(150)
   clock.heard(20_000, 20_000, 20_040)
   expect(clock.bounds(20_040).most).toBeLessThanOrEqual(1_001)
+})
+
+test('what is assumed of a clock is not known of it', () => {
+  // our clock is 1,097 ms ahead: more than is assumed
+  vi.spyOn(Date, 'now').mockReturnValue(1_000_080 + 72)
+  const offset = 1_000_080 - 1_097
+  const clock = new ApiClock()
+  clock.heard(offset + 17, 12, 72)
+  const { least, most } = clock.bounds(72)
+  expect(least).toBeLessThanOrEqual(offset)
+  expect(most).toBeGreaterThanOrEqual(offset)
 })
