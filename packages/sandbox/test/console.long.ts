@@ -407,6 +407,11 @@ test(
     // the findings scroll, and say so by a shadow at the edge
     const hidden = await opened.$eval('.findings', (list) => list.scrollHeight - list.clientHeight)
     expect(hidden).toBeGreaterThan(0)
+    expect(
+      await opened.evaluate(
+        "getComputedStyle(document.querySelector('.findings')).backgroundImage.match(/linear-gradient/g).length",
+      ),
+    ).toBe(4)
     for (const [width, height] of [
       [1280, 800],
       [820, 1180],
