@@ -1,4 +1,5 @@
 // Long: real servers and connections that go while a client waits for a response, which some clients then never give.
+import { once } from 'node:events'
 import { Cluster, Redis } from 'ioredis'
 import { type RedisServer, startRedis } from '@tokenlane/testing/redis-server'
 import { createClient, createCluster } from 'redis'
@@ -44,6 +45,11 @@ const clusterOfIoRedis = (options: object): Kind => ({
 const kinds: Readonly<Record<string, Kind>> = {
   'ioredis that sends again': ioRedis({}),
   'ioredis that sends nothing again': ioRedis(forgets),
+  // ioredis#1718: such a client hangs commands over a reconnection
+  'ioredis that tries again at once, for ever': ioRedis({
+    retryStrategy: () => 1,
+    maxRetriesPerRequest: null,
+  }),
   'a Cluster of ioredis': clusterOfIoRedis({ redisOptions: forgets }),
   'a Cluster of ioredis whose nodes reconnect': clusterOfIoRedis({
     redisOptions: forgets,
@@ -70,6 +76,20 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
 }
 
+const fleetOf = (clients: readonly TestClient[]): RateFleet =>
+  new RateFleet({
+    size,
+    limits: [{ quota: 20, window: 500 }],
+    depth: 3,
+    apiTime: () => 5 + 30 * Math.random(),
+    limiter: (index) =>
+      redisLimiter({
+        client: clients[index] as TestClient,
+        fallbackShare: 1 / size,
+        reconnectTime: 1_000,
+      }),
+  })
+
 test.concurrent.for(Object.keys(kinds))(
   '%s waits for a response when its server starts again: none is over, and the process comes back',
   { timeout: 2 * timeout },
@@ -81,18 +101,7 @@ test.concurrent.for(Object.keys(kinds))(
     const clients = await Promise.all(
       Array.from({ length: size }, (_, index) => connect(index === 0 ? near : server.port, server)),
     )
-    const fleet = new RateFleet({
-      size,
-      limits: [{ quota: 20, window: 500 }],
-      depth: 3,
-      apiTime: () => 5 + 30 * Math.random(),
-      limiter: (index) =>
-        redisLimiter({
-          client: clients[index] as TestClient,
-          fallbackShare: 1 / size,
-          reconnectTime: 1_000,
-        }),
-    })
+    const fleet = fleetOf(clients)
     onTestFinished(async () => {
       await fleet[Symbol.asyncDispose]()
       for (const client of clients) client.destroy()
@@ -145,5 +154,38 @@ test.concurrent.for(Object.keys(kinds))(
       async () => expect(await otherStore.claim('token', undefined, lease)).toHaveProperty('fence'),
       timeout,
     )
+  },
+)
+
+/** Closes a client, and opens it as soon as it lets that happen. */
+async function reopen(client: TestClient): Promise<void> {
+  const closed = client as unknown as Redis
+  const ended = 'status' in closed ? once(closed, 'end') : undefined
+  client.destroy()
+  await ended
+  await closed.connect()
+}
+
+test.concurrent.for(['ioredis that sends nothing again', 'redis'])(
+  'the application closes its %s and opens it again, whatever is under way: none is over, none is lost',
+  { timeout: 2 * timeout },
+  async (kind, { onTestFinished }) => {
+    const { start, connect } = kinds[kind] as Kind
+    const server = await start()
+    const clients = await Promise.all(Array.from({ length: size }, () => connect(server.port, server)))
+    const fleet = fleetOf(clients)
+    onTestFinished(async () => {
+      await fleet[Symbol.asyncDispose]()
+      for (const client of clients) client.destroy()
+      await server.close()
+    })
+    await vi.waitFor(() => expect(fleet.result()).toMatchObject({ idle: 0 }), timeout)
+    for (let each = 0; each < 20; each += 1) {
+      await pass(100 * Math.random())
+      await reopen(clients[each % size] as TestClient)
+    }
+    const from = performance.now()
+    await vi.waitFor(() => expect(fleet.result(from)).toMatchObject({ idle: 0 }), timeout)
+    expect({ over: fleet.result().over, lost: fleet.lost }).toEqual({ over: 0, lost: 0 })
   },
 )

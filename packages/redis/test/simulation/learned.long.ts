@@ -1,21 +1,10 @@
 // Long: fleets that learn, in hours of simulated time.
 import { describe, expect, test } from 'vitest'
 import { useRedis } from '../support/use-redis.ts'
-import { wholeQuota } from './whole-quota.ts'
+import { answerTimes, uneven, wholeQuota } from './whole-quota.ts'
 
 const redis = useRedis()
 const timeout = 120_000
-
-const normal = (random: () => number): number =>
-  Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
-const uneven = '100 to 3,000 ms'
-const answerTimes: Record<string, (random: () => number) => number> = {
-  '1 ms': () => 1,
-  '300 ms': () => 300,
-  '2 s': () => 2_000,
-  'lognormal, 300 ms': (random) => 300 * Math.exp(0.5 * normal(random)),
-  [uneven]: (random) => 100 + 2_900 * random(),
-}
 
 /** One process alone has 0.87 of the quota where answers are the most uneven; of 50, each sets connections up for itself. */
 const shareFar = (size: number, kind: string): number => (size === 50 && kind === uneven ? 0.81 : 0.85)

@@ -1,5 +1,11 @@
 import { createHash } from 'node:crypto'
-import type { Claim, LimitedApi, Permit } from '@tokenlane/core/fleet'
+import {
+  type Claim,
+  createRateLimiter,
+  type LimitedApi,
+  type Permit,
+  type RateLimiter,
+} from '@tokenlane/core/fleet'
 import { Random } from '@tokenlane/testing/random'
 import { createExchange, type Exchange } from '../../src/limiter/exchange.ts'
 import { FleetLimiter } from '../../src/limiter/fleet-limiter.ts'
@@ -49,6 +55,8 @@ export interface SimulationOptions {
   readonly lateness?: number
   readonly fallbackShare?: number
   readonly timeout?: number
+  /** Whether each process keeps its units in its own memory, as one without Redis does. */
+  readonly isAlone?: boolean
   /** What the API keeps and says in its headers, if that is not the policy of the fleet. */
   readonly server?: SimulatedServerOptions
 }
@@ -81,7 +89,7 @@ export class SimulatedProcess {
   lastCallAt = 0
   longestGap = 0
   failures = 0
-  readonly limiter: FleetLimiter
+  readonly limiter: RateLimiter
   readonly #fleet: SimulatedFleet
   readonly #claim: Claim
   #isCut = false
@@ -131,6 +139,10 @@ export class SimulatedProcess {
       counted() {},
       failed: () => (this.failures += 1),
       recovered() {},
+    }
+    if (options.isAlone) {
+      this.limiter = createRateLimiter(this.runtime)
+      return
     }
     this.limiter = new FleetLimiter(api, {
       exchange: fleet.exchangeOf(this),

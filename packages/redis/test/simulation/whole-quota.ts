@@ -1,6 +1,18 @@
 import type { RedisClient } from '../../src/index.ts'
 import { SimulatedFleet } from './simulated-fleet.ts'
 
+const normal = (random: () => number): number =>
+  Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
+export const uneven = '100 to 3,000 ms'
+/** How long an API takes, by the name of the distribution. */
+export const answerTimes: Readonly<Record<string, (random: () => number) => number>> = {
+  '1 ms': () => 1,
+  '300 ms': () => 300,
+  '2 s': () => 2_000,
+  'lognormal, 300 ms': (random) => 300 * Math.exp(0.5 * normal(random)),
+  [uneven]: (random) => 100 + 2_900 * random(),
+}
+
 const runs = 2
 /** How long a run lasts after its first four minutes, in seconds: 50 processes learn for as long. */
 const each = 600
@@ -9,11 +21,12 @@ const each = 600
 export async function wholeQuota(options: {
   readonly redis: RedisClient
   readonly size: number
+  readonly isAlone?: boolean
   /** How long a request and how long a response travels, at least and at most, in milliseconds. */
   readonly network: readonly [number, number]
   readonly answerTime: (random: () => number) => number
 }): Promise<{ readonly share: number; readonly refused: number }> {
-  const { redis, size, network, answerTime } = options
+  const { redis, size, network, answerTime, isAlone = false } = options
   const limit = { quota: 25, window: 1_000 }
   let calls = 0
   let refused = 0
@@ -22,6 +35,7 @@ export async function wholeQuota(options: {
       redis,
       seed,
       size,
+      isAlone,
       limits: [limit],
       accounting: 'learned',
       network: () => network,
