@@ -61,3 +61,19 @@ test.each([
     }
   },
 )
+
+test('headers of a page in a test, as happy-dom makes them, have no tag, and get the token beside their own', () => {
+  class Untagged extends Headers {
+    get [Symbol.toStringTag](): never {
+      return undefined as never
+    }
+  }
+  const given = new Untagged({ 'x-a': 'b', authorization: '' })
+  expect(hasAuthorization(copyOfFields(given))).toBe(false)
+  const sent = withToken(copyOfFields(given), 'Bearer token') as Headers
+  expect([...sent]).toEqual([
+    ['authorization', 'Bearer token'],
+    ['x-a', 'b'],
+  ])
+  expect(withToken(given, 'Bearer token').get('x-a')).toBe('b')
+})

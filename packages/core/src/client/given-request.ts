@@ -40,7 +40,8 @@ export function withToken(fields: HeaderFields, authorization: string): HeaderFi
 }
 
 function isHeaders(fields: HeaderFields | RequestInit['headers']): fields is Headers {
-  return tagOf(fields) === 'Headers'
+  // happy-dom's have no tag
+  return tagOf(fields) === 'Headers' || fields instanceof Headers
 }
 
 /** Returns the tag of an object, which is the same for objects of other packages, such as undici. */
