@@ -6,6 +6,7 @@ import { expect, vi } from 'vitest'
 import { type BodyKind, errorKind, type RequestBody } from '../../driver.ts'
 import type { Scenario, ScenarioGroup } from '../../scenario.ts'
 import { oneByOne, patiently, type Stage } from '../../stage.ts'
+import type { TestClient } from '../../test-client.ts'
 
 /** A body, and how its source goes away. */
 interface Source {
@@ -39,45 +40,64 @@ const sources: Readonly<Record<string, Kind>> = {
 
 export const uploads: ScenarioGroup = {
   subject: 'An upload whose source',
-  scenarios: Object.entries(sources).flatMap(([what, kind]) => [
-    scenario(`${what} while its call waits for a token`, kind, async (stage) => {
-      const renewed = Promise.withResolvers<void>()
-      const { client } = stage.open({ tokensCome: renewed.promise, ratePolicy: oneByOne })
-      const { body, end } = kind.source()
-      const failure = client.failure({ url: 'echo', method: 'POST', body })
-      await vi.waitFor(() => expect(stage.tokenRequests()).toBe(1), patiently)
-      end()
-      const error = await failure
-      renewed.resolve()
-      return { error, client }
-    }),
-    scenario(`${what} while its call waits for its turn`, kind, async (stage) => {
-      const { tokens, client } = stage.open({ ratePolicy: oneByOne })
-      const held = await stage.hold(client)
-      const { body, end } = kind.source()
-      let isOver = false
-      const failure = client.failure({ url: 'echo', method: 'POST', body }).finally(() => (isOver = true))
-      await vi.waitFor(() => expect(isOver || tokens.status().apis[1]?.queued === 1).toBe(true), patiently)
-      end()
-      const error = await failure
-      await held.release()
-      stage.sandbox.control.resetCounts()
-      return { error, client }
-    }),
-  ]),
+  scenarios: Object.entries(sources).flatMap(([what, kind]) => {
+    const scenarios = [
+      scenario(`${what} while its call waits for a token`, kind, async (stage) => {
+        const renewed = Promise.withResolvers<void>()
+        const { client } = stage.open({ tokensCome: renewed.promise, ratePolicy: oneByOne })
+        const { body, end } = kind.source()
+        const failed = client.failure({ url: 'echo', method: 'POST', body })
+        await vi.waitFor(() => expect(stage.tokenRequests()).toBe(1), patiently)
+        end()
+        const error = await failed
+        renewed.resolve()
+        return { error, client }
+      }),
+      scenario(`${what} while its call waits for its turn`, kind, async (stage) => {
+        const { tokens, client } = stage.open({ ratePolicy: oneByOne })
+        const held = await stage.hold(client)
+        const { body, end } = kind.source()
+        let isOver = false
+        const failed = client.failure({ url: 'echo', method: 'POST', body }).finally(() => (isOver = true))
+        await vi.waitFor(() => expect(isOver || tokens.status().apis[1]?.queued === 1).toBe(true), patiently)
+        end()
+        const error = await failed
+        await held.release()
+        stage.sandbox.control.resetCounts()
+        return { error, client }
+      }),
+    ]
+    if (kind.ends) scenarios.push(sent(what, kind))
+    return scenarios
+  }),
 }
 
-type Run = (stage: Stage) => Promise<{ error: unknown; client: ReturnType<Stage['bare']> }>
+/** The same once the call has its token and its turn. */
+function sent(what: string, { kind, source }: Kind): Scenario {
+  return {
+    name: `${what} while it is sent ends the call as with the bare client, and frees its slot`,
+    needs: { feature: `body: ${kind}`, instead: isServed },
+    async run(stage) {
+      const server = await stage.scripted()
+      const { tokens, client } = stage.open({ apis: [{ baseUrl: server.url, ratePolicy: oneByOne }] })
+      await tokens.getToken('weblink')
+      const error = await failure(client, server.url, source())
+      expect(errorKind(error)).toEqual(errorKind(await bareFailure(stage, source())))
+      expect(await client.status({ url: server.url })).toBe(200)
+    },
+  }
+}
+
+async function isServed(stage: Stage): Promise<void> {
+  expect((await stage.open().client.send({ url: 'records' })).status).toBe(200)
+}
+
+type Run = (stage: Stage) => Promise<{ error: unknown; client: TestClient }>
 
 function scenario(name: string, { kind, ends, source }: Kind, run: Run): Scenario {
   return {
     name: `${name} ends the call as with the bare client, sends nothing, and frees its slot`,
-    needs: {
-      feature: `body: ${kind}`,
-      async instead(stage) {
-        expect((await stage.open().client.send({ url: 'records' })).status).toBe(200)
-      },
-    },
+    needs: { feature: `body: ${kind}`, instead: isServed },
     async run(stage) {
       const { error, client } = await run(stage)
       expect(stage.calls()).toBe(0)
@@ -89,13 +109,16 @@ function scenario(name: string, { kind, ends, source }: Kind, run: Run): Scenari
 }
 
 /** What the bare client makes of a body that ends while the server reads it. */
-async function bareFailure(stage: Stage, { body, end }: Source): Promise<unknown> {
-  const server = await stage.scripted()
+async function bareFailure(stage: Stage, source: Source): Promise<unknown> {
+  return failure(stage.bare(), (await stage.scripted()).url, source)
+}
+
+async function failure(client: TestClient, url: string, { body, end }: Source): Promise<unknown> {
   // before bare fetch reads a stream, its failure is uncaught
   if (body.kind === 'Node stream') body.value.on('error', () => {})
-  const failure = stage.bare().failure({ url: server.url, method: 'POST', body })
+  const failed = client.failure({ url, method: 'POST', body })
   setImmediate(end)
-  return await failure
+  return await failed
 }
 
 function nodeStream(end: (stream: PassThrough) => void): Source {
