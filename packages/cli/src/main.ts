@@ -12,9 +12,17 @@ const { output } = await import('./print.ts')
 
 // programs such as `head` close the pipe early: the command then ends without an error; the sandbox does so by itself,
 // because it has files to remove
-if (process.argv[2] !== 'sandbox') output.on('error', () => process.removeAllListeners('exit').exit())
+const isSandbox = process.argv[2] === 'sandbox'
+if (!isSandbox)
+  output.on('error', ({ code }: NodeJS.ErrnoException) => {
+    if (code !== 'EPIPE') console.error(`Cannot write to standard output: ${code}`)
+    process.removeAllListeners('exit').exit(code === 'EPIPE' ? 0 : exitStatus.couldNotLook)
+  })
 
 const status = await runTokenlane(process.argv.slice(2))
 
 // an application's module may keep connections open: end as soon as the output is written
-output.write('', () => process.stderr.write('', () => process.exit(status)))
+output.write('', (error) => {
+  // otherwise the listener ends it
+  if (!error || isSandbox) process.stderr.write('', () => process.exit(status))
+})

@@ -246,6 +246,18 @@ test('a program that reads only the beginning of the output ends call without an
   expect(output).not.toContain('process.exit')
 })
 
+test.runIf(process.platform === 'linux')('a result that cannot be written is no success', async () => {
+  const written = '"$NODE" -- "$MAIN" $0 > /dev/full; echo $?'
+  for (const command of ['token general', 'call "$API_URL/records"', 'doctor --json', '--help']) {
+    const output = await bash(written.replace('$0', command), {
+      ...good,
+      NODE_EXTRA_CA_CERTS: bothAuthorities(),
+    })
+    expect(output, command).toMatch(/Cannot write to standard output: ENOSPC\b/)
+    expect(output, command).toMatch(/^3\n/)
+  }
+})
+
 test('the sandbox leaves no secret behind if only the beginning of its output is read', async () => {
   const temporary = join(folder, 'closed')
   mkdirSync(temporary)
