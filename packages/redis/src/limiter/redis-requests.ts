@@ -4,7 +4,7 @@ import { longestSince, type Runtime } from './runtime.ts'
 /** After how long a request without a response is given up at the latest, in milliseconds. The connection may be half open. */
 const longestWait = 4_000
 /** By what factor a request may take longer than one that was given up before it: Redis may be far away. */
-const patience = 4
+const patience = 6
 /** How often a request is sent again while Redis refuses it, in milliseconds. */
 const retryAfter = 250
 
@@ -129,11 +129,12 @@ export class RedisRequests<Request, Reply> {
 
   /** Lets another request leave although this one has no response; by the clock, since Redis keeps what it grants for no longer. */
   #giveUpIn(ms: number): void {
-    this.#next(Math.min(ms, longestWait), () => {
+    const untilSilent = (): number => this.unansweredSince + longestWait - this.#runtime.now()
+    const most = untilSilent() > 0 ? untilSilent() : longestWait
+    this.#next(Math.min(ms, most), () => {
       this.#round += 1
       this.#givenUp += 1
-      const isSilent = this.#isUnreachable && this.#runtime.now() - this.unansweredSince >= longestWait
-      if (isSilent) this.#listener.silent()
+      if (this.#isUnreachable && untilSilent() <= 0) this.#listener.silent()
     })
   }
 
