@@ -62,8 +62,6 @@ export class Restraint {
   #underWay = 0
   /** The limits in force when the pace changed last. */
   #kept: readonly RateLimit[] = []
-  /** Length of the pause in its event, in milliseconds. */
-  #announced = 0
   #lastPause: LastPause = { ms: 0, reason: 'refused', status: 0 }
   /** Status of the last response that said what remains. */
   #reportedStatus = 0
@@ -174,7 +172,8 @@ export class Restraint {
     const wait = refusals.pause(asked, pace.shareRefused, isNew, policy)
     const ms = Math.max(shortestPause, Math.min(longestPause, wait))
     const pause = { ms, reason: 'refused', isTried: !isLesson && !refusals.isLight } as const
-    if (isLower) this.#announced = 0
+    // its event says the new pace too
+    if (isLower) this.#lastPause = { ...this.#lastPause, ms: 0 }
     this.#beginPause(queue, pause, now, response.status)
     if (isLower) this.#keepPace()
   }
@@ -240,10 +239,9 @@ export class Restraint {
   #beginPause(queue: Restrained, pause: Pause, now: number, status = this.#reportedStatus): void {
     const { ms, reason } = pause
     // responses to calls that were under way together ask for one pause, and make one event
-    const isLonger = this.pausedUntil <= now || ms > this.#announced
+    const isLonger = this.pausedUntil <= now || ms > this.#lastPause.ms
     this.#pauses.begin(pause, now)
     if (!isLonger) return
-    this.#announced = ms
     this.#lastPause = { ms, reason, status }
     this.#sayPaused(queue, this.#lastPause)
     this.#tellPause(ms + longestTrial, JSON.stringify({ ...pause, row: this.#refusals.count }))
