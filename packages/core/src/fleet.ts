@@ -19,11 +19,10 @@ export {
   type Usage,
   type Word,
 } from './limits/rate-limiter.ts'
-export type { Accounting, RateLimit, RatePolicy } from './limits/rate-policy.ts'
+export type { Accounting } from './limits/rate-policy.ts'
 // The rules of the proof that a server never counts too many calls. Each is written once, here.
 export { unitSpan } from './limits/series.ts'
 export {
-  noRoundTrips,
   type RoundTripMemory,
   RoundTrips,
   type RoundTripSum,

@@ -1,4 +1,5 @@
-import type { Claim, LimiterClock, NotBefore, Permit, RateLimit } from '../src/fleet.ts'
+import type { Claim, LimiterClock, NotBefore, Permit } from '../src/fleet.ts'
+import type { RateLimit } from '../src/index.ts'
 import { createRateLimiter } from '../src/limits/memory-limiter.ts'
 
 /** What is limited, for every call. */

@@ -8,7 +8,7 @@ const remembered = 30_000
 const margin = 0.5
 const leastMargin = 2
 
-export const noRoundTrips: RoundTripSum = [0, 0, 0]
+const noRoundTrips: RoundTripSum = [0, 0, 0]
 
 /** What is known of round trips. */
 export interface RoundTripMemory {
