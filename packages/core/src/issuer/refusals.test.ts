@@ -188,6 +188,19 @@ test.each<[string, object, string]>([
   )
 })
 
+test('a description that repeats the token in use is not quoted', async () => {
+  const { tokens, issuer, eventsOf } = fakeService()
+  issuer.respondOnceWith(() => Response.json({ access_token: 'opaque-9fJ2mQ4xV8', expires_in: 60 }))
+  await tokens.getToken('general')
+  await pass(57_500)
+  const words = { error: 'server_error', error_description: 'opaque-9fJ2mQ4xV8 is active' }
+  issuer.respondWith(() => Response.json(words, { status: 500 }))
+  await tokens.getToken('general')
+  await pass(0)
+  expect(eventsOf('renewal.failed')[0]?.reason).toContain('responded with status 500')
+  expect(JSON.stringify(eventsOf('renewal.failed'))).not.toContain('opaque')
+})
+
 test('a description with a JSON Web Token is not quoted', async () => {
   const body = { error: 'invalid_client', error_description: 'not for eyJhbGciOiJIUzI1NiJ9.e30.a' }
   const told = await messageOf(() => Response.json(body, { status: 401 }), { credentials })

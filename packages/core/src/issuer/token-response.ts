@@ -35,21 +35,25 @@ const bearer = /^bearer\s+/i
  * Returns the token in a response (RFC 6749 §5.1); throws what the response is instead. Any success with an access token
  * is a token response: servers differ in the status, and in the name of the type.
  */
-export function readTokenResponse(response: IssuerResponse, asked: TokenRequest): IssuedToken {
+export function readTokenResponse(response: IssuerResponse, given: TokenRequest): IssuedToken {
   const { status, members } = response
   const { error } = members
-  if (response.ok && wrongToken(response, asked) === undefined)
+  if (response.ok && wrongToken(response, given) === undefined)
     return {
       token: tokenIn(response) as string,
       lifetime: lifetimeIn(response).lifetime as number,
       oddities: odditiesOf(response),
-      missingScopes: missingOf(asked.endpoint.scope, members['scope']),
+      missingScopes: missingOf(given.endpoint.scope, members['scope']),
     }
+  const { request, wait } = given
+  // no message may repeat the token in use either
+  const secrets = [...request.secrets, wait.held].filter(isText)
+  const asked = { ...given, request: { ...request, secrets } }
   const oauthError = isText(error) ? error : undefined
   if (isRefusal(response, oauthError)) throw refusal(response, asked, oauthError)
   const [reason, definite] = wrongResponse(response, asked)
   const code = status >= 400 ? 'TOKEN_REQUEST_FAILED' : 'TOKEN_RESPONSE_INVALID'
-  throw failure(asked.request, code, reason, {
+  throw failure(request, code, reason, {
     status,
     // a token that cannot be used is no better after it
     retryAfter: definite && status < 400 ? undefined : response.retryAfter(),
