@@ -139,7 +139,7 @@ function oddityFix(group: readonly Failed[]): string | undefined {
   return `${unique(all).join(' ')} If the issuer still refuses it, copy the client id and secret again.`
 }
 
-export function unique(texts: readonly string[]): string[] {
+function unique(texts: readonly string[]): string[] {
   return [...new Set(texts)]
 }
 
