@@ -70,6 +70,18 @@ describe.each(Object.entries(wrong))('%s that is wrong is the TypeError of fetch
     await limited.close()
   })
 
+  test('at once, where the call would wait for a unit', async () => {
+    const ratePolicy = { limits: [{ quota: 1, window: 60_000 }] }
+    const limited = createManager({
+      apis: [{ baseUrl: sandbox.weblinkUrl, issuer: 'weblink', ratePolicy }],
+    })
+    const send = createFetch(limited)
+    expect((await send(weblink('records'))).status).toBe(200)
+    expect(await failure(send)).toEqual(await failure(globalThis.fetch))
+    expect(calls()).toBe(1)
+    await limited.close()
+  })
+
   test('also where its signal has aborted', async () => {
     const given = init()
     const aborted = typeof given === 'object' ? { signal: AbortSignal.abort(), ...given } : given

@@ -4,7 +4,12 @@ import { expect, test } from 'vitest'
 import { TokenlaneError } from '../errors.ts'
 import { type Lane, QueuedCalls } from './queued-calls.ts'
 
-const anyCall = { options: {}, admitted: (call: unknown) => call, refused: (reason: unknown) => reason }
+const anyCall = {
+  options: {},
+  mustBeRight() {},
+  admitted: (call: unknown) => call,
+  refused: (reason: unknown) => reason,
+}
 /** What every call takes. */
 const demand = { key: '', cost: 1, series: [''] }
 const laneOf = ({ lanes: [lane] }: QueuedCalls): Lane => lane as Lane

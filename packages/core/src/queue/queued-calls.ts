@@ -27,6 +27,8 @@ export interface EnterOptions {
 export interface Waiter<T> {
   /** What the limits look at. */
   readonly options: AskingCall
+  /** Throws for a call that its client would refuse: called before it waits. */
+  mustBeRight(): void
   /** Returns what a call gets that is sent now. */
   admitted(call: RunningCall): T
   /** Returns what a call fails with that is not sent. */

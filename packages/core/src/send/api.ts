@@ -56,8 +56,8 @@ export interface AdmitOptions extends CallOptions {
    */
   readonly replayable?: boolean | undefined
   /**
-   * Called before the call waits or takes a unit: throws the error with which the client refuses a call that is wrong. Where
-   * nothing has to be waited for, the client finds out itself.
+   * Throws the error with which the client refuses a call that is wrong. Called before the call waits, and when an attempt
+   * has failed: one that the client has refused gives its unit back.
    */
   readonly mustBeRight?: (() => void) | undefined
 }

@@ -67,7 +67,7 @@ class Call implements Waiter<Pass>, RefusedCall {
       if (callsUnderWay.closed && (!sentBefore || isLimited)) throw closedError(baseUrl, baseUrl)
       const live = queue === undefined ? rejections.live() : undefined
       if (live !== undefined) return this.admitted(live)
-      this.options.mustBeRight?.()
+      if (queue === undefined) this.mustBeRight()
       this.#measured = this.record?.measure(queue)
       const goIn = (until: AbortSignal | undefined): Pass | Promise<Pass> =>
         queue?.enter({ signal: until, priority, sentBefore, isLimited }, this) ??
@@ -77,6 +77,20 @@ class Call implements Waiter<Pass>, RefusedCall {
         : withinTokenWait(tokenWait, { api: this.#api, signal, start: () => tokenTime(queue) }, goIn)
     } catch (error) {
       return Promise.reject(this.refused(error))
+    }
+  }
+
+  mustBeRight(): void {
+    this.options.mustBeRight?.()
+  }
+
+  /** Whether its client sends it: one that it refuses has taken no unit. */
+  get isRight(): boolean {
+    try {
+      this.mustBeRight()
+      return true
+    } catch {
+      return false
     }
   }
 
@@ -211,6 +225,7 @@ class AttemptPass implements Pass {
 
   release(failure?: unknown): void {
     if (this.#isOver) return
+    if (failure !== undefined && !this.#call.isRight) this.#isSent = false
     this.#leave()
     this.#call.ended()
     this.#call.record?.finish(failure)
