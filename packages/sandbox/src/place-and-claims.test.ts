@@ -50,6 +50,8 @@ test('a sandbox on every address without a name is at 127.0.0.1 for this machine
 
 test.each([
   [{ host: 'sandbox' }, '"host" must be an IP address, such as 127.0.0.1 or 0.0.0.0'],
+  // of documentation, and of no machine
+  [{ host: '203.0.113.1' }, '"host" must be an address of this machine, not 203.0.113.1 (EADDRNOTAVAIL)'],
   [{ hostname: 'a b' }, '"hostname" must be a host name or an IP address'],
   [{ hostname: 'https://sandbox' }, '"hostname" must be'],
   [{ issuers: { general: { claims: [] } } }, '"issuers.general.claims" must be an object of claims'],

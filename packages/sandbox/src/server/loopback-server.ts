@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 
+import { WrongValueError } from '../allowed.ts'
 import type { Certificates } from './certificates.ts'
 import { offeredTls, type OfferedTls } from './client-hello.ts'
 import { hostIn, type Place } from './place.ts'
@@ -73,13 +74,18 @@ export async function openLoopbackServer(
   }
 }
 
+/** What a system says of an address that it does not have. */
+const foreign = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
+
 /** Listens and returns the port: the given one if it is free, otherwise any free one. */
 export async function listen(server: Server, place: Pick<Place, 'address'>, port = 0): Promise<number> {
   try {
     server.listen(port, place.address)
     await once(server, 'listening')
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (foreign.has(code))
+      throw new WrongValueError([`"host" must be an address of this machine, not ${place.address} (${code})`])
     if (port === 0 || (code !== 'EADDRINUSE' && code !== 'EACCES')) throw error
     return listen(server, place)
   }
