@@ -120,7 +120,7 @@ export class RedisRequests<Request, Reply> {
       if (countdown !== this.#countdown || this.#isUnreachable) return
       this.#isUnreachable = true
       // a client may never send again what its old connection left open
-      if (!this.isFree) this.#giveUpIn(this.#responseTimeout)
+      if (!this.isFree) this.#giveUpIn(2 * this.#responseTimeout)
       const silence = `no response in ${Math.round(this.#responseTimeout)} ms`
       this.#listener.unreachable(this.#refusal ?? new Error(silence))
     }
