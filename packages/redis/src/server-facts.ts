@@ -1,5 +1,5 @@
 import type { SharedServer } from '@tokenlane/core/fleet'
-import { runScript, type RedisClient, textOf } from './redis-client.ts'
+import { run, type RedisClient, textOf } from './redis-client.ts'
 import * as scripts from './scripts.ts'
 
 /**
@@ -9,7 +9,7 @@ import * as scripts from './scripts.ts'
  */
 export async function serverFacts(client: RedisClient, key: string): Promise<SharedServer> {
   const sentAt = Date.now()
-  const reply = await runScript(client, scripts.serverFacts, [key], [])
+  const reply = await run(client, scripts.serverFacts.text, [key], [])
   // the server read its clock somewhere on the way
   const now = (sentAt + Date.now()) / 2
   const [seconds, microseconds, info = ''] = (reply as readonly unknown[]).map(textOf)

@@ -8,7 +8,7 @@ import {
 } from '@tokenlane/core/fleet'
 import { reasonOf } from '../failure-reason.ts'
 import { readOptions } from '../options.ts'
-import { runScript, type RedisClient, type Script, textOf } from '../redis-client.ts'
+import { run, runScript, type RedisClient, type Script, textOf } from '../redis-client.ts'
 import { serverFacts } from '../server-facts.ts'
 import * as scripts from '../scripts.ts'
 
@@ -61,9 +61,14 @@ export function redisTokenStore(options: RedisTokenStoreOptions): SharedStore {
     const tag = `${prefix}:{${name}}`
     return [`${tag}:token`, `${tag}:lock`]
   }
+  const sent = new Set<Script>()
   const call = async (script: Script, name: string, args: string[]): Promise<unknown> => {
+    // the whole script once: a Redis that does not know it yet would cost every process a request more
+    const first = !sent.has(script)
+    sent.add(script)
     try {
-      return await runScript(client, script, keysOf(name), args)
+      const keys = keysOf(name)
+      return await (first ? run(client, script.text, keys, args) : runScript(client, script, keys, args))
     } catch (error) {
       // core passes the code of an error on
       throw Object.assign(new Error(), { code: reasonOf(error) })
