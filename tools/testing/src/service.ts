@@ -33,7 +33,13 @@ export async function openService(): Promise<Service> {
   const sandbox = await startSandbox({ records: 10 })
   tls.setDefaultCACertificates([...tls.getCACertificates('default'), sandbox.ca])
   const { control, apiUrl, weblinkUrl } = sandbox
-  afterAll(() => sandbox.close())
+  const managers: TokenManager[] = []
+  // what waits for them would keep timers in the next file
+  afterAll(async () => {
+    const closed = managers.map((tokens) => tokens.close({ timeout: 1_000 }))
+    await sandbox.close()
+    await Promise.all(closed)
+  })
   beforeEach(() => {
     control.restoreApi()
     control.restoreIssuer()
@@ -43,15 +49,18 @@ export async function openService(): Promise<Service> {
   const weblink = (path: string): string => weblinkUrl + path
   return {
     sandbox,
-    createManager: (options) =>
-      createTokenManager({
+    createManager(options) {
+      const tokens = createTokenManager({
         issuers: issuersOf(sandbox),
         apis: [
           { baseUrl: apiUrl, issuer: 'general' },
           { baseUrl: weblinkUrl, issuer: 'weblink' },
         ],
         ...options,
-      }),
+      })
+      managers.push(tokens)
+      return tokens
+    },
     weblink,
     outside: () => new URL('/outside/page', weblinkUrl).href,
     redirect: (to, status = 302) => weblink(`redirect?to=${encodeURIComponent(to)}&status=${status}`),

@@ -124,6 +124,7 @@ export class Budget {
   }
 
   async close(): Promise<void> {
+    this.restraint.close()
     await this.#limiter.close()
   }
 

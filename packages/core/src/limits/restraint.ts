@@ -110,6 +110,10 @@ export class Restraint {
     this.#serve.all()
   }
 
+  close(): void {
+    this.#pauses.end()
+  }
+
   sent(queue: Restrained, demand: Demand, now: number): SentCall {
     const isTrial = this.trial !== undefined
     this.#sent += 1
