@@ -18,9 +18,8 @@ const readFound = list(readFoundLimit, 'an array')
 interface Refusals {
   /** What the first of them would have taken. */
   readonly demand: Demand
-  /** When the first of them was sent, and when it was refused: after a standstill of the API, long after. */
+  /** When the first of them was sent. */
   readonly at: number
-  readonly since: number
   count: number
   /** How long the API has refused calls for sure, or asked for, in milliseconds. */
   lasted: number
@@ -125,10 +124,10 @@ export class Pace {
       now,
     }: { demand: Demand; asked: number; isNew: boolean; sentAt: number; now: number },
   ): boolean {
-    this.#refusals ??= { demand, at: sentAt, since: now, count: 0, lasted: 0, isNamed: false }
+    this.#refusals ??= { demand, at: sentAt, count: 0, lasted: 0, isNamed: false }
     this.#refusals.count += count
     this.#countResponses(count, count)
-    const lasted = asked + (isNew ? Math.max(0, sentAt - this.#refusals.since) : 0)
+    const lasted = asked + (isNew ? sentAt - this.#refusals.at : 0)
     this.#refusals.lasted = Math.max(this.#refusals.lasted, lasted)
     let isChanged = false
     for (const limit of this.#limits) {
@@ -191,7 +190,7 @@ export class Pace {
     this.#lastRefused /= 2
   }
 
-  #lower({ demand, at, since, count, lasted }: Refusals, underWay: number, now: number): void {
+  #lower({ demand, at, count, lasted }: Refusals, underWay: number, now: number): void {
     const unknown = this.#unknown
     const [limit] = this.#all
       .filter((each, index) => each === unknown || demand.series[index] !== undefined)
@@ -199,7 +198,7 @@ export class Pace {
       .toSorted((a, b) => a.window - b.window)
     if (limit !== undefined && limit !== unknown)
       return limit.lower(limit.mostAccepted(this.#since, at) + underWay, count, now)
-    if (limit === undefined) unknown.window = Math.max(shortest, now - since)
+    if (limit === undefined) unknown.window = Math.max(shortest, now - at)
     const inCycle = this.#accepted * Math.min(1, unknown.window / (at - this.#since))
     const accepted = Math.max(unknown.mostAccepted(this.#since, at), Math.round(inCycle))
     unknown.lower(accepted + underWay, count, now)

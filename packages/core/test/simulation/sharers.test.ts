@@ -39,16 +39,6 @@ const scenes: Record<string, Scene> = {
       concurrency: 100 + sharer,
     }),
   },
-  'an API that stands still now and then': {
-    ...common,
-    seconds: 120,
-    api: { ...takes(30), says: 'Retry-After', stall: { after: 12 * second, for: 2 * second } },
-  },
-  'an API that refuses 3 % of calls for no reason': {
-    ...common,
-    seconds: 120,
-    api: { random: 0.03, says: 'nothing' },
-  },
   'another policy that one of them sets': {
     ...common,
     api: { ...takes(10), says: 'Retry-After' },
@@ -118,11 +108,3 @@ test.each(
     expect(pace).toBeGreaterThanOrEqual(20)
   },
 )
-
-test('a fleet takes no refusals after a long standstill for those of a long window', async () => {
-  const api: SharedApi = { ...takes(25), says: 'nothing', stall: { after: 30_000, for: 10_000 } }
-  const scene = { ...common, policy: { limits: [{ quota: 25, window: second }] }, seconds: 300, api }
-  const { rate, lost } = await play(scene, 20, sharings['processes'] as Sharing)
-  expect(lost).toBe(0)
-  expect(rate).toBeGreaterThan(14)
-})
