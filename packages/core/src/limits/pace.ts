@@ -197,11 +197,10 @@ export class Pace {
       .filter(({ window }) => window >= lasted * nearly)
       .toSorted((a, b) => a.window - b.window)
     if (limit !== undefined && limit !== unknown)
-      return limit.lower(limit.mostAccepted(this.#since, at) + underWay, count, now)
+      return limit.lower(limit.acceptedFrom(at) + underWay, count, now)
     if (limit === undefined) unknown.window = Math.max(shortest, now - at)
     const inCycle = this.#accepted * Math.min(1, unknown.window / (at - this.#since))
-    const accepted = Math.max(unknown.mostAccepted(this.#since, at), Math.round(inCycle))
-    unknown.lower(accepted + underWay, count, now)
+    unknown.lower(Math.round(Math.max(unknown.acceptedFrom(at), inCycle)) + underWay, count, now)
   }
 }
 

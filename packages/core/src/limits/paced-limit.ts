@@ -1,4 +1,4 @@
-import { duration, object, optional, type Reader } from '../options/reader.ts'
+import { duration, flag, list, object, optional, type Reader } from '../options/reader.ts'
 import type { ApiClock } from './api-clock.ts'
 import { windowAt } from './calendar.ts'
 import type { LimitInForce } from './rate-limiter.ts'
@@ -9,14 +9,13 @@ const slots = 32
 const mostSlots = 4 * slots
 /** A burst shows what the API takes if this many calls were refused for each accepted one. */
 const muchRefused = 1 / 4
-const leastRefused = 3
-/** Otherwise this many refusals show it, if each is older than the one before by these windows at most. */
-const enoughRefused = 12
-const oldWindows = 10
+const leastRefused = 2
+/** Otherwise this many refusals show it. */
+const fewRefusals = 5
 /** The factor by which the pace changes: down if nothing is accepted, and up again. */
 const half = 0.5
 const stepUp = 1.1
-/** After how many windows the pace goes up, at first and at most. */
+/** After how many windows without a refusal the pace goes up, at first and at most. */
 const firstPatience = 10
 const mostPatience = 160
 /** The slowest pace: one thousandth of the limit. */
@@ -28,27 +27,23 @@ export interface FoundLimit {
   readonly window: number
   readonly calls: number | undefined
   readonly before: number | undefined
+  readonly lowered: number | undefined
+  readonly isNoise: boolean
   readonly patience: number
-  readonly doubt: Doubt
-}
-
-/** Refusals of few of many calls, in the last windows. */
-interface Doubt {
-  readonly refused: number
-  /** The most calls that were accepted in a window meanwhile. */
-  readonly most: number
+  readonly taken: readonly number[]
 }
 
 const above0 = duration('above 0')
-const noDoubt: Doubt = { refused: 0, most: 1 }
 
 export const readFoundLimit: Reader<FoundLimit> = object<FoundLimit>({
   quota: optional(above0),
   window: above0,
   calls: optional(above0),
   before: optional(above0),
+  lowered: optional(above0),
+  isNoise: flag,
   patience: above0,
-  doubt: object<Doubt>({ refused: duration('0 or more'), most: above0 }),
+  taken: list(duration('0 or more'), 'an array'),
 })
 
 /**
@@ -65,14 +60,16 @@ export class PacedLimit {
   readonly #isKnown: boolean
   readonly #slot: number
   #patience = firstPatience
-  /** When the pace changed last. */
-  #changedAt = Number.NEGATIVE_INFINITY
+  #quietSince = Number.NEGATIVE_INFINITY
   /** Accepted calls by the slot of time in which they were sent, the last slot last. */
   #accepted: { slot: number; count: number }[] = []
-  #doubt = noDoubt
-  #doubtedAt = Number.NEGATIVE_INFINITY
+  /** How many were accepted in a window before each refusal that was one of few. */
+  #taken: number[] = []
   /** How many calls went in a window before the last step up, until that is known to be right. */
   #before: number | undefined
+  /** How many went before the API kept refusing a few, and whether fewer did not help. */
+  #lowered: number | undefined
+  #isNoise = false
 
   constructor(limit: Limit) {
     const { quota } = limit
@@ -117,64 +114,67 @@ export class PacedLimit {
     if (all.length > mostSlots) all.shift()
   }
 
-  /** Returns the most calls accepted of those sent in one window, of the windows that ended after `since` and began before `at`. */
-  mostAccepted(since: number, at: number): number {
-    const first = Math.floor(since / this.#slot)
-    const last = Math.floor(at / this.#slot) + slots - 1
-    const sums = this.#accepted.map(({ slot: end }) =>
-      end < first || end > last
-        ? 0
-        : this.#accepted.reduce(
-            (sum, { slot, count }) => (slot <= end && slot > end - slots ? sum + count : sum),
-            0,
-          ),
-    )
-    return Math.max(0, ...sums)
+  /** Returns how many calls were accepted that were sent from one window before `at` on. */
+  acceptedFrom(at: number): number {
+    const first = at / this.#slot - slots
+    return this.#accepted.reduce((sum, { slot, count }) => (slot >= first ? sum + count : sum), 0)
   }
 
   /**
-   * Sets the pace to what the API took: at once if it refused much, else if it refuses some again and again. Refusals say
-   * nothing of a pace that it took: it stood still, and what was sent meanwhile arrived at once, or refuses some for no reason.
+   * Sets the pace to what the API took: at once if it refused much, else after a few refusals.
    *
-   * @param accepted the most calls that it accepted in a window since it last accepted calls again.
+   * @param accepted how many calls it accepted in the window before it refused some.
    */
   lower(accepted: number, refused: number, now: number): void {
-    if (accepted >= this.kept.quota) {
-      this.#doubt = noDoubt
-      return
+    // what few refusals showed long ago says nothing of these
+    if (this.#isQuiet(now)) {
+      this.#taken = []
+      this.#isNoise = false
+      this.#lowered = undefined
     }
-    const { refused: before, most } = now < this.#doubtedAt + oldWindows * this.window ? this.#doubt : noDoubt
-    this.#doubt = { refused: before + refused, most: Math.max(most, accepted) }
-    this.#doubtedAt = now
-    const sent = accepted + refused
+    this.#quietSince = now
     if (refused >= leastRefused && refused >= accepted * muchRefused)
-      this.keepTo(accepted > 0 ? accepted : Math.min(this.calls, refused) * half, sent, now)
-    else if (this.#before !== undefined) this.keepTo(this.#before, sent, now)
-    else if (this.#doubt.refused >= enoughRefused) this.keepTo(this.#doubt.most, sent, now)
+      this.keepTo(accepted > 0 ? accepted : Math.min(this.calls, refused) * half, accepted + refused, now)
+    else if (this.#before !== undefined) this.keepTo(this.#before, accepted + refused, now)
+    else if (!this.#isNoise && this.#taken.push(accepted) >= fewRefusals)
+      this.#lowerBit(accepted + refused, now)
+  }
+
+  #isQuiet(now: number): boolean {
+    return now >= this.#quietSince + this.window * this.#patience
+  }
+
+  /** A lower pace than the last one does not help either where an API refuses calls for no reason. */
+  #lowerBit(sent: number, now: number): void {
+    const { calls } = this
+    const before = this.#lowered
+    this.#isNoise = before !== undefined
+    this.keepTo(Math.max(1, ...this.#taken), sent, now)
+    this.calls = before ?? this.calls
+    this.#lowered = this.#isNoise ? undefined : calls
   }
 
   /** @param calls - at most this many go in a window. @param sent - how many went when the API refused some. */
   keepTo(calls: number, sent: number, now: number): void {
-    this.#doubt = noDoubt
+    this.#quietSince = now
+    this.#taken = []
+    this.#before = this.#lowered = undefined
     if (calls >= this.calls) return
-    this.#changedAt = now
-    if (this.#before !== undefined) this.#patience = Math.min(mostPatience, this.#patience * 2)
-    this.#before = undefined
-    if (!this.isLower && !this.#isKnown) this.quota = sent
+    if (this.isLower) this.#patience = Math.min(mostPatience, this.#patience * 2)
+    else if (!this.#isKnown) this.quota = sent
     this.calls = Math.max(slowest * this.quota, calls)
   }
 
   /** Keeps the pace from rising for some windows from now. */
   hold(now: number): void {
-    this.#changedAt = now
+    this.#quietSince = now
   }
 
-  /** Raises the pace by a step after some windows at the last one, up to `most`; returns whether it did. */
+  /** Raises the pace by a step after some windows without a refusal, up to `most`; returns whether it did. */
   raise(most: number, now: number): boolean {
-    if (!this.isLower || now < this.#changedAt + this.window * this.#patience) return false
-    this.#changedAt = now
-    // the step before was right
-    if (this.#before !== undefined) this.#patience = firstPatience
+    if (!this.isLower || !this.#isQuiet(now)) return false
+    this.#quietSince = now
+    this.#taken = []
     this.#before = this.calls
     this.calls = Math.min(this.quota, this.calls * stepUp, most)
     if (this.isLower) return true
@@ -186,18 +186,21 @@ export class PacedLimit {
   /** What this process has found, for others. */
   get found(): FoundLimit {
     const [quota, calls] = [finite(this.quota), finite(this.calls)]
-    const [before, patience, doubt] = [this.#before, this.#patience, this.#doubt]
-    return { quota, window: this.window, calls, before, patience, doubt }
+    const taken = [...this.#taken]
+    const found = { quota, calls, before: this.#before, lowered: this.#lowered && finite(this.#lowered) }
+    return { ...found, window: this.window, patience: this.#patience, isNoise: this.#isNoise, taken }
   }
 
-  take({ quota = Infinity, window, calls = quota, before, patience, doubt }: FoundLimit, now: number): void {
-    this.quota = quota
+  take({ quota, window, calls, before, lowered, isNoise, patience, taken }: FoundLimit, now: number): void {
+    this.quota = quota ?? Infinity
     this.window = window
-    this.calls = calls
+    this.calls = calls ?? this.quota
     this.#before = before
+    this.#lowered = lowered
+    this.#isNoise = isNoise
     this.#patience = patience
-    this.#doubt = doubt
-    this.#changedAt = this.#doubtedAt = now
+    this.#taken = [...taken]
+    this.#quietSince = now
   }
 }
 

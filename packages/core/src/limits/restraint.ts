@@ -43,6 +43,10 @@ interface LastPause {
   readonly status: number
 }
 
+/** A longer time, one of twenty, and a shorter one move what is long; so many times show it. */
+const longer = 1.02
+const shorter = 1.001
+const enoughTimes = 100
 /** For how long other processes keep a pace, in milliseconds. */
 const paceHolds = 86_400_000
 
@@ -57,9 +61,11 @@ export class Restraint {
   readonly #reported = new Reported()
   readonly #refusals = new Refusals()
   #sent = 0
-  /** Calls without a response, and those of them that were sent before the last refusal. */
+  /** Calls without a response. */
   #unanswered = 0
-  #underWay = 0
+  /** How long accepted calls take at most until their response arrives, in milliseconds: 19 of 20. */
+  #longTime: number | undefined
+  #timed = 0
   /** The limits in force when the pace changed last. */
   #kept: readonly RateLimit[] = []
   #lastPause: LastPause = { ms: 0, reason: 'refused', status: 0 }
@@ -158,7 +164,6 @@ export class Restraint {
   #answered(call: SentCall): void {
     call.isAnswered = true
     this.#unanswered -= 1
-    if (!this.#refusals.isAfter(call.order)) this.#underWay -= 1
   }
 
   #refused(queue: Restrained, call: SentCall, response: ResponseHead, { named, now }: Reading): void {
@@ -168,7 +173,6 @@ export class Restraint {
     const refusals = this.#refusals
     const { order, isTrial, sentAt, demand } = call
     const isNew = refusals.refused(order, this.#sent, pace.isLower, policy)
-    if (isNew) this.#underWay = this.#unanswered
     const { isLesson } = refusals
     // a trial that fails says that the pause was too short, and nothing of the pace
     const count = isTrial ? 0 : demand.cost
@@ -188,15 +192,26 @@ export class Restraint {
     { status }: ResponseHead,
     { named, now }: Reading,
   ): void {
-    const { isLesson } = this.#refusals
+    const { isLight: wasLight, isLesson } = this.#refusals
     if (status !== 401) this.#refusals.accepted(order)
     if (this.#pace.isRefused && this.#refusals.isAfter(order)) {
       // an API refuses a call at once, and accepts one in its own time
-      this.#pace.recovered(now, isLesson ? undefined : this.#underWay)
+      const underWay = isTrial || wasLight ? this.#unanswered : 0
+      this.#pace.recovered(now, isLesson ? undefined : underWay)
       this.#keepPace(queue)
       this.#open()
     } else if (isTrial && this.#pauses.trial !== undefined) this.#open()
-    if (this.#pace.accepted(demand.cost, named, { demand, sentAt, now })) this.#keepPace()
+    const arrivedAt = this.#arrivalOf(sentAt, now)
+    if (this.#pace.accepted(demand.cost, named, { demand, sentAt: arrivedAt, now })) this.#keepPace()
+  }
+
+  /** Returns about when an accepted call arrived: where the API stood still meanwhile, long after it was sent. */
+  #arrivalOf(sentAt: number, now: number): number {
+    const took = now - sentAt
+    const long = Math.max(1, this.#longTime ?? took)
+    this.#longTime = took > long ? long * longer : long / shorter
+    this.#timed += 1
+    return this.#timed > enoughTimes ? Math.max(sentAt, now - long) : sentAt
   }
 
   /** Keeps the limits that the API takes; `queue` says so where they are others than before. */
@@ -288,7 +303,6 @@ export class Restraint {
     }
     const { row, ...said } = readPause(JSON.parse(text), 'pause')
     this.#refusals.hear(row, this.#sent)
-    this.#underWay = this.#unanswered
     const ms = Math.min(finiteDuration(left) - longestTrial, longestPause)
     const since = now + ms - said.ms
     if (ms > 0) this.#pauses.begin({ ...said, ms }, now, since)
