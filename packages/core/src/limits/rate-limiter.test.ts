@@ -225,7 +225,7 @@ test('a claim has the same array of limits until another one holds, however long
 test('a pace that goes up by what other processes got holds for the next call', async () => {
   const { limiter, api, call } = shared()
   limiter.units = 2
-  const found = { window: 1_000, patience: 10, doubt: { refused: 0, most: 1 } }
+  const found = { window: 1_000, isNoise: false, patience: 10, taken: [] }
   api.heard({ about: 'pace', text: JSON.stringify([found, { ...found, quota: 5, calls: 3.8 }]), for: 10_000 })
   await call()
   expect(limiter.claims.at(-1)?.limits).toMatchObject([{ quota: 3 }])
