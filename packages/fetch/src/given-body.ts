@@ -6,6 +6,8 @@ type Entries = Iterable<[string, string | File]>
 /** Returns the body as it is at the call, which is what `fetch` sends: the caller may change it while the call waits. */
 export function bodyNow(body: Body): Body {
   if (typeof body !== 'object' || !isReplayable(body)) return body
+  // its bytes may have been moved elsewhere: then there is none to copy
+  if ('byteLength' in body && body.byteLength === 0) return body
   if (body instanceof ArrayBuffer) return body.slice(0)
   if (ArrayBuffer.isView(body)) {
     const { buffer, byteOffset, byteLength } = body

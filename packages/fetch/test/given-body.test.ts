@@ -104,3 +104,22 @@ test('the headers of a Request that change while its call waits are sent as they
   await call
   expect(sent).toEqual(['1', '1'])
 })
+
+test.each([
+  ['a buffer', (buffer: ArrayBuffer) => buffer],
+  ['a view', (buffer: ArrayBuffer) => new Uint8Array(buffer)],
+] as const)('%s whose bytes were moved elsewhere is sent as fetch sends it', async (_, bodyOf) => {
+  const tokens = fakeTokens({ apis: ['https://api.example.com/'] })
+  const sent: string[] = []
+  const fetch = createFetch(tokens, {
+    fetch: async (input, init) => {
+      sent.push(await new Request(input, init).text())
+      return new Response()
+    },
+  })
+  const buffer = new ArrayBuffer(4)
+  const body = bodyOf(buffer)
+  structuredClone(buffer, { transfer: [buffer] })
+  await fetch(url, { method: 'POST', body })
+  expect(sent).toEqual([''])
+})
