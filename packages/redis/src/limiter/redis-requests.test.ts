@@ -89,22 +89,28 @@ test('a late response counts, and a Redis that is far away may take longer from 
   expect(seen).toEqual(['no response in 500 ms', 'late'])
 })
 
-test('a response that never comes is given up when Redis had three times its time, and what comes later is not heard', async () => {
+test('a response that never comes is given up when Redis had twice its time, and what comes later is not heard', async () => {
   const { requests, send, sent, seen } = requestsWith(500)
+  send('zero')
+  sent[0]?.response('here')
+  await pass(0)
   send('one')
-  await pass(1_490)
+  await pass(990)
   expect(requests.isFree).toBe(false)
   await pass(20)
   expect(requests.isFree).toBe(true)
   send('two')
-  sent[0]?.response('of the first')
-  sent[1]?.response('of the second')
+  sent[1]?.response('of the first')
+  sent[2]?.response('of the second')
   await pass(0)
-  expect(seen).toEqual(['no response in 500 ms', 'of the second'])
+  expect(seen).toEqual(['here', 'no response in 500 ms', 'of the second'])
 })
 
 test('each request that is given up is waited for longer, at most 4 s, and a silence of 4 s is reported', async () => {
-  const { requests, send, seen } = requestsWith(500)
+  const { requests, send, sent, seen } = requestsWith(500)
+  send('zero')
+  sent[0]?.response('here')
+  await pass(0)
   const waits: number[] = []
   for (let each = 0; each < 4; each += 1) {
     const sentAt = performance.now()
@@ -112,8 +118,18 @@ test('each request that is given up is waited for longer, at most 4 s, and a sil
     while (!requests.isFree) await pass(10)
     waits.push(Math.round((performance.now() - sentAt) / 100) / 10)
   }
-  expect(waits).toEqual([1.5, 2.5, 4, 4])
-  expect(seen).toEqual(['no response in 500 ms', 'silent', 'silent', 'silent'])
+  expect(waits).toEqual([1, 3, 4, 4])
+  expect(seen).toEqual(['here', 'no response in 500 ms', 'silent', 'silent', 'silent'])
+})
+
+test('before the first response Redis has 4 s: it may be far away', async () => {
+  const { requests, send, sent, seen } = requestsWith(500)
+  send('one')
+  await pass(3_900)
+  expect(requests.isFree).toBe(false)
+  sent[0]?.response('of the first')
+  await pass(0)
+  expect(seen).toEqual(['no response in 500 ms', 'of the first'])
 })
 
 test('a Redis that refuses for less than the time is asked again, and nothing is reported', async () => {

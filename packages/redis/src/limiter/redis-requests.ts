@@ -119,8 +119,8 @@ export class RedisRequests<Request, Reply> {
     const late = (): void => {
       if (countdown !== this.#countdown || this.#isUnreachable) return
       this.#isUnreachable = true
-      // a client may never send again what its old connection left open
-      if (!this.isFree) this.#giveUpIn(2 * this.#responseTimeout)
+      // a client may never send again what its old connection left open; before the first response Redis may be far away
+      if (!this.isFree && this.#lastRoundTrips.length > 0) this.#giveUpIn(this.#responseTimeout)
       const silence = `no response in ${Math.round(this.#responseTimeout)} ms`
       this.#listener.unreachable(this.#refusal ?? new Error(silence))
     }
