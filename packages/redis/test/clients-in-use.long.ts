@@ -3,12 +3,12 @@ import { Redis, type RedisOptions } from 'ioredis'
 import { createClient } from 'redis'
 import { type RedisServer, startRedis } from '@tokenlane/testing/redis-server'
 import { expect, test, vi } from 'vitest'
-import { redisLimiter, redisTokenStore } from '../src/index.ts'
+import { redisTokenStore } from '../src/index.ts'
 import type { TestClient } from './clients.ts'
-import { pass, RateFleet } from './support/rate-fleet.ts'
+import { busyFleet } from './support/busy-fleet.ts'
+import { pass } from './support/rate-fleet.ts'
 
 const timeout = 60_000
-const limit = { quota: 20, window: 500 }
 const size = 4
 
 type Connect = (url: string) => Promise<TestClient>
@@ -100,18 +100,7 @@ test.concurrent.for(Object.keys(clients))(
     const connected = await Promise.all(
       Array.from({ length: size }, () => (clients[kind] as Connect)(server.url)),
     )
-    const fleet = new RateFleet({
-      size,
-      limits: [limit],
-      depth: 3,
-      apiTime: () => 5 + 30 * Math.random(),
-      limiter: (index) =>
-        redisLimiter({
-          client: connected[index] as TestClient,
-          fallbackShare: 1 / size,
-          reconnectTime: 1_000,
-        }),
-    })
+    const fleet = busyFleet(connected)
     const admin = await adminOf(server)
     onTestFinished(async () => {
       await fleet[Symbol.asyncDispose]()

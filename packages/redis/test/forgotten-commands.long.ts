@@ -4,11 +4,12 @@ import { Cluster, Redis } from 'ioredis'
 import { type RedisServer, startRedis } from '@tokenlane/testing/redis-server'
 import { createClient, createCluster } from 'redis'
 import { expect, test, vi } from 'vitest'
-import { redisLimiter, redisTokenStore } from '../src/index.ts'
+import { redisTokenStore } from '../src/index.ts'
 import type { TestClient } from './clients.ts'
 import { startBadNetwork } from './support/bad-network.ts'
 import { startClusterOfOne } from './support/cluster-of-one.ts'
-import { pass, RateFleet } from './support/rate-fleet.ts'
+import { busyFleet } from './support/busy-fleet.ts'
+import { pass } from './support/rate-fleet.ts'
 
 const timeout = 60_000
 const size = 4
@@ -76,20 +77,6 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
 }
 
-const fleetOf = (clients: readonly TestClient[]): RateFleet =>
-  new RateFleet({
-    size,
-    limits: [{ quota: 20, window: 500 }],
-    depth: 3,
-    apiTime: () => 5 + 30 * Math.random(),
-    limiter: (index) =>
-      redisLimiter({
-        client: clients[index] as TestClient,
-        fallbackShare: 1 / size,
-        reconnectTime: 1_000,
-      }),
-  })
-
 test.concurrent.for(Object.keys(kinds))(
   '%s waits for a response when its server starts again: none is over, and the process comes back',
   { timeout: 2 * timeout },
@@ -101,7 +88,7 @@ test.concurrent.for(Object.keys(kinds))(
     const clients = await Promise.all(
       Array.from({ length: size }, (_, index) => connect(index === 0 ? near : server.port, server)),
     )
-    const fleet = fleetOf(clients)
+    const fleet = busyFleet(clients)
     onTestFinished(async () => {
       await fleet[Symbol.asyncDispose]()
       for (const client of clients) client.destroy()
@@ -173,7 +160,7 @@ test.concurrent.for(['ioredis that sends nothing again', 'redis'])(
     const { start, connect } = kinds[kind] as Kind
     const server = await start()
     const clients = await Promise.all(Array.from({ length: size }, () => connect(server.port, server)))
-    const fleet = fleetOf(clients)
+    const fleet = busyFleet(clients)
     onTestFinished(async () => {
       await fleet[Symbol.asyncDispose]()
       for (const client of clients) client.destroy()

@@ -112,15 +112,23 @@ function entryFileIn(text: string): EntryFile | undefined {
 }
 
 /** Creates a folder and those above it. Node's own `recursive` never ends where the system creates none, as in /proc. */
-async function makeFolder(path: string, above = dirname(path)): Promise<void> {
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await makeOne(path)
+  } catch (error) {
+    const above = dirname(path)
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || above === path) throw error
+    await makeFolder(above)
+    await makeOne(path)
+  }
+}
+
+async function makeOne(path: string): Promise<void> {
   try {
     await fs.mkdir(path, { mode: 0o700 })
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST') return
-    if (code !== 'ENOENT' || above === path) throw error
-    await makeFolder(above)
-    await makeFolder(path, path)
+    // another process may have made it meanwhile
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }
 

@@ -3,8 +3,6 @@ import { longestSince, type Runtime } from './runtime.ts'
 
 /** After how long a request without a response is given up at the latest, in milliseconds. The connection may be half open. */
 const longestWait = 4_000
-/** By what factor a request may take longer than one that was given up before it: Redis may be far away. */
-const patience = 6
 /** How often a request is sent again while Redis refuses it, in milliseconds. */
 const retryAfter = 250
 
@@ -30,8 +28,6 @@ export class RedisRequests<Request, Reply> {
   /** Whether a request may leave: none is under way, and none was refused just now. */
   isFree = true
   #round = 0
-  /** How many requests were given up since the last response. */
-  #givenUp = 0
   /** When the first request left that has no response; `Infinity` while Redis responds. */
   unansweredSince: number = Infinity
   /** The time that Redis has to respond from then on. */
@@ -76,7 +72,7 @@ export class RedisRequests<Request, Reply> {
     this.isFree = false
     this.unansweredSince = Math.min(this.unansweredSince, sentAt.monotonic)
     this.#countdown ??= this.#runtime.countdown(this.#responseTimeout, () => this.#late())
-    this.#giveUpIn(this.#isUnreachable ? this.#responseTimeout * patience ** this.#givenUp : longestWait)
+    this.#giveUpIn(longestWait)
     this.#exchange(request).then(
       // what was given up is replaced by what the next request states
       (response) => round === this.#round && this.#end(sentAt, () => responded(response)),
@@ -99,7 +95,6 @@ export class RedisRequests<Request, Reply> {
     this.close()
     this.#lastRoundTrips = [...this.#lastRoundTrips.slice(-4), this.#runtime.now() - sentAt.monotonic]
     this.unansweredSince = Infinity
-    this.#givenUp = 0
     this.#isUnreachable = false
     this.#refusal = undefined
     this.isFree = true
@@ -133,7 +128,6 @@ export class RedisRequests<Request, Reply> {
     const most = untilSilent() > 0 ? untilSilent() : longestWait
     this.#next(Math.min(ms, most), () => {
       this.#round += 1
-      this.#givenUp += 1
       if (this.#isUnreachable && untilSilent() <= 0) this.#listener.silent()
     })
   }
