@@ -22,6 +22,13 @@ test('a link to a file that is no page becomes its text', () => {
   expect(siteLinks('[testing](tools/testing)', 'README.md')).toBe('testing')
 })
 
+test('parentheses that hold nothing but a link to a file that is no page are left out', () => {
+  expect(siteLinks('arrives ([the\nproof](LICENSE)). Two', 'README.md')).toBe('arrives. Two')
+  expect(siteLinks('(see [a](LICENSE)) ([core](packages/core))', 'README.md')).toBe(
+    '(see a) ([core](/packages/core.md))',
+  )
+})
+
 test('a picture becomes one of the site', () => {
   expect(siteLinks('![a](../images/quickstart-narrow.svg)', 'docs/guide/batch.md')).toBe(
     '![a](/images/quickstart-narrow.svg)',

@@ -5,24 +5,26 @@ import { exampleOf, pageOf, root, textAt } from './pages.ts'
 
 const fence = /^(?<mark>`{3,}|~{3,})[^\n]*\n[^]*?^\k<mark>$/
 const htmlImage = /(?<=<(?:img|source)\b[^>]*\b(?:src|srcset)=")(?<source>[^"]+)/
-const link = /(?<image>!?)\[(?<label>(?:[^[\]]|\[[^\]]*\])*)\]\((?<target>[^()\s]+)\)/
+const link =
+  /(?<open>\s\()?(?<image>!?)\[(?<label>(?:[^[\]]|\[[^\]]*\])*)\]\((?<target>[^()\s]+)\)(?<close>\)?)/
 const found = new RegExp(`${fence.source}|${htmlImage.source}|${link.source}`, 'gm')
 
 /**
- * Returns the text with its relative links as the site has them. A link to a file that is not a page becomes its text.
+ * Returns the text with its relative links as the site has them. A link to a file that is not a page becomes its text,
+ * or nothing if parentheses hold nothing else.
  *
  * @param from path of the text in the repository.
  * @throws Error for a link to a file that does not exist.
  */
 export function siteLinks(text: string, from: string): string {
   return text.replace(found, (whole: string, ...rest: unknown[]) => {
-    const { mark, source, image, label, target } = rest.at(-1) as Partial<Record<string, string>>
+    const parts = rest.at(-1) as Partial<Record<string, string>>
+    const { mark, source, open = '', image, label = '', target, close = '' } = parts
     if (mark !== undefined) return whole
     if (source !== undefined) return imageOnSite(source, from)
     if (target === undefined || /^(?:[a-z]+:|#)/i.test(target)) return whole
-    if (image !== '') return picture(label ?? '', imageOnSite(target, from))
-    const on = onSite(target, from)
-    return on === undefined ? (label ?? '') : `[${label}](${on})`
+    const shown = image === '' ? linkOnSite(label, target, from) : picture(label, imageOnSite(target, from))
+    return shown === label && open !== '' && close !== '' ? '' : `${open}${shown}${close}`
   })
 }
 
@@ -42,13 +44,14 @@ function imageOnSite(target: string, from: string): string {
   return path.slice('docs'.length)
 }
 
-function onSite(target: string, from: string): string | undefined {
+function linkOnSite(label: string, target: string, from: string): string {
   const [file = '', anchor] = target.split('#')
   const path = posix.join(posix.dirname(from), file).replace(/\/$/, '')
   if (path.startsWith('..') || !existsSync(`${root}${path}`))
     throw new Error(`${from} links to ${target}, which does not exist`)
   const text = textAt(path)
-  if (text !== undefined) return `/${pageOf(text)}${anchor === undefined ? '' : `#${anchor}`}`
+  if (text !== undefined) return `[${label}](/${pageOf(text)}${anchor === undefined ? '' : `#${anchor}`})`
   const example = exampleOf(path)
-  return example && `/${pageOf(example)}#${posix.basename(path).replaceAll('.', '-')}`
+  if (example === undefined) return label
+  return `[${label}](/${pageOf(example)}#${posix.basename(path).replaceAll('.', '-')})`
 }

@@ -83,9 +83,11 @@ test('docs/compare.md says by how much Tokenlane loses, in the figures of bench/
   const [axios, , , fetch] = Array.from({ length: 5 }, (_, nth) =>
     more(measured('Tokenlane', 'vs. wrapper', nth)),
   )
+  const ofCall = `A call takes ${fetch} (fetch) to ${axios} (axios) more CPU than a wrapper by hand`
+  expect(readFileSync(new URL('README.md', root), 'utf8').replaceAll('\n', ' ')).toContain(ofCall)
   const page = readFileSync(new URL('docs/compare.md', root), 'utf8')
   for (const claim of [
-    `takes ${fetch} (fetch) to ${axios} (axios) more CPU`,
+    ofCall,
     `first call of a process takes ${more(measured('@tokenlane/core and @tokenlane/fetch', 'CPU time', 1))} more`,
     `queued call takes ${measured('Tokenlane', 'add + drain')} times`,
     `${measured('Tokenlane', '30 s down')} times in 30 s instead of ${measured('by hand: single flight', '30 s down')}`,
