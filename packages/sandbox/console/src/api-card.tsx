@@ -37,7 +37,10 @@ export function ApiCard({ realm, api }: { realm: Realm; api: ApiState }) {
               </span>
               <meter
                 min={0}
-                max={quota}
+                max={Math.max(quota, used)}
+                low={quota}
+                high={quota}
+                optimum={0}
                 value={used}
                 aria-label={`calls to the ${realm} API in ${duration(window)}`}
               />
