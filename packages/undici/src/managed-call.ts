@@ -151,7 +151,7 @@ export class ManagedCall implements Handler {
     if (this.#isAttemptStarted) this.#context = undefined
     this.#isAttemptStarted = true
     this.#start(context)
-    if (!this.#controller.aborted) refuseOldTls(this.#call.api.baseUrl, (error) => attempt.abort(error))
+    if (!this.#controller.aborted) refuseOldTls(this.#call.api.baseUrl, attempt)
   }
 
   onResponseStarted(): void {
@@ -159,21 +159,22 @@ export class ManagedCall implements Handler {
   }
 
   onResponseStart(attempt: Controller, status: number, headers: ResponseHeaders, message?: string): void {
-    const { handler, expect } = this.#call
     const pass = status >= 200 && this.#state.name === 'sent' ? this.#state.pass : undefined
-    const show = (): void => {
-      this.#controller.rawHeaders = attempt.rawHeaders ?? null
-      handler.onResponseStart?.(this.#controller, status, headers, message)
-    }
     if (pass !== undefined && report(pass, status, headers) === 'again') {
+      const show = this.#show.bind(this, attempt, status, headers, message)
       this.#state = { name: 'unwanted', pass, response: new UnwantedResponse(attempt, show) }
       return
     }
     try {
-      show()
+      this.#show(attempt, status, headers, message)
     } finally {
-      this.#leave = pass && expect(status, headers, pass)
+      this.#leave = pass && this.#call.expect(status, headers, pass)
     }
+  }
+
+  #show(attempt: Controller, status: number, headers: ResponseHeaders, message?: string): void {
+    this.#controller.rawHeaders = attempt.rawHeaders ?? null
+    this.#call.handler.onResponseStart?.(this.#controller, status, headers, message)
   }
 
   onResponseData(_: Controller, chunk: Buffer): void {
@@ -183,16 +184,17 @@ export class ManagedCall implements Handler {
 
   onResponseEnd(attempt: Controller, trailers: ResponseHeaders): void {
     const state = this.#state
-    const end = (): void => {
-      this.#controller.rawTrailers = attempt.rawTrailers ?? null
-      this.#call.handler.onResponseEnd?.(this.#controller, trailers)
-    }
-    if (state.name === 'unwanted') return this.#replace(state, end)
+    if (state.name === 'unwanted') return this.#replace(state, this.#end.bind(this, attempt, trailers))
     try {
-      end()
+      this.#end(attempt, trailers)
     } finally {
       this.#leave?.()
     }
+  }
+
+  #end(attempt: Controller, trailers: ResponseHeaders): void {
+    this.#controller.rawTrailers = attempt.rawTrailers ?? null
+    this.#call.handler.onResponseEnd?.(this.#controller, trailers)
   }
 
   onResponseError(attempt: Controller | null, error: unknown): void {

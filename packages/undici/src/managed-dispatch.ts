@@ -15,7 +15,7 @@ export function managedDispatch(dispatch: Dispatch, tokens: TokenManager): Dispa
     const target = isRequest(options, handler) ? targetOf(options) : undefined
     if (target === undefined) return dispatch(options, handler)
     const { url, path } = target
-    const { api, pass, expect } = redirects.follow({ options, handler, url, api: tokens.route(url) })
+    const { api, pass, expect } = redirects.follow(url, tokens.route(url), options, handler)
     const headers = api && copyOf(options.headers)
     if (api === undefined) return dispatch(options, handler)
     if (hasAuthorization(headers)) return dispatch({ ...options, headers }, noting(api, handler))

@@ -10,14 +10,6 @@ interface Chain extends Handler {
   readonly location: string | null | undefined
 }
 
-/** A request, the handler that it came with, and the API that its URL belongs to. */
-interface Sent {
-  readonly options: DispatchOptions
-  readonly handler: Handler
-  readonly url: string
-  readonly api: Api | undefined
-}
-
 /** What a request takes along. */
 interface Hop {
   /** The API whose token it is, `undefined` once a hop has left it, and the pass that the hop goes on with. */
@@ -35,10 +27,11 @@ export class Redirects {
   readonly #chains = new WeakMap<Chain, Omit<Hop, 'expect'>>()
   readonly #hidden = new Map<string, Omit<Hop, 'expect'>>()
 
-  follow({ options, handler, url, api }: Sent): Hop {
+  /** @param api the one that the URL belongs to. */
+  follow(url: string, api: Api | undefined, { query }: DispatchOptions, handler: Handler): Hop {
     const chain = chainOf(handler)
     // only `redirect` sends a query that is null
-    const isHop = chain ? chain.history.length > 0 : options.query === null
+    const isHop = chain ? chain.history.length > 0 : query === null
     const before = chain ? this.#chains.get(chain) : isHop ? this.#hidden.get(hrefOf(url)) : undefined
     const along = !isHop || before?.api === api ? api : undefined
     if (chain) this.#chains.set(chain, { api: along })
@@ -66,7 +59,8 @@ function hrefOf(url: string, base?: string): string {
 
 /** The interceptor `retry` keeps the handler that it was called with. */
 function chainOf(handler: Handler & { readonly handler?: unknown }): Chain | undefined {
-  return [handler, handler.handler].find(isChain)
+  const { handler: within } = handler
+  return isChain(handler) ? handler : isChain(within) ? within : undefined
 }
 
 function isChain(handler: unknown): handler is Chain {

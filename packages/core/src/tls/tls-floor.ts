@@ -14,13 +14,15 @@ const tls = builtinModule('node:tls') as typeof import('node:tls') | undefined
  * @param given TLS settings, keyed by the client option that they come from, for the message. Values that are not objects pass.
  * @throws TokenlaneError `INSECURE_TRANSPORT`, naming option and setting.
  */
-export function mustKeepFloor(url: string, given: Readonly<Record<string, unknown>> = {}): void {
+export function mustKeepFloor(url: string, given?: Readonly<Record<string, unknown>>): void {
   if (!url.startsWith('https:')) return
-  const faults = Object.entries(given).flatMap(([option, settings]) => {
-    const weak = weakness(settings ?? {})
-    return weak === undefined ? [] : [`\`${option}\` has ${weak}; allowed: ${lowest} or later`]
-  })
-  const fault = faults[0] ?? faultOfProcess()
+  const faults =
+    given &&
+    Object.entries(given).flatMap(([option, settings]) => {
+      const weak = weakness(settings ?? {})
+      return weak === undefined ? [] : [`\`${option}\` has ${weak}; allowed: ${lowest} or later`]
+    })
+  const fault = faults?.[0] ?? faultOfProcess()
   if (fault !== undefined) throw new TokenlaneError('INSECURE_TRANSPORT', `Cannot send call: ${fault}`)
 }
 
