@@ -50,13 +50,15 @@ test('the message says why, and what to do in a test', () => {
 })
 
 test.each([
-  ['Node v20.20.2', { URL, Promise: {}, process: { version: 'v20.20.2' } }],
-  ['this runtime', { URL: {}, Promise }],
-])('%s is refused as too old, with what is needed', (name, globals) => {
+  ['Node v20.20.2', '', { URL, Promise: {}, process: { version: 'v20.20.2' } }],
+  ['this runtime', ', or a Workers `compatibility_date` of 2022-10-31 or later', { URL: {}, Promise }],
+])('%s is refused as too old, with what is needed there%s', (name, others, globals) => {
   expect(() => mustBeSupportedRuntime(undefined, globals)).toThrow(
     expect.objectContaining({
       code: 'RUNTIME_UNSUPPORTED',
-      message: expect.stringContaining(`${name} is too old; use Node 22.19, 24, 26 or later`) as string,
+      message: expect.stringContaining(
+        `${name} is too old; use Node 22.19, 24, 26 or later${others} (see`,
+      ) as string,
     }),
   )
 })

@@ -34,11 +34,18 @@ export function mustBeSupportedRuntime(runtime?: unknown, globals: Globals = glo
       'a browser cannot keep a client secret; in a test, use the node environment; on a server with browser globals, ' +
         "set `runtime: 'server'`",
     )
+  mustBeRecentRuntime(globals)
+}
+
+/** @throws TokenlaneError `RUNTIME_UNSUPPORTED` in an older runtime than the package needs. */
+export function mustBeRecentRuntime({ URL, Promise, process }: Globals = globalThis): void {
   // Node 20 has the first, and not the second
-  if (globals.URL.parse === undefined || globals.Promise.withResolvers === undefined)
-    throw new TokenlaneError(
-      'RUNTIME_UNSUPPORTED',
-      `${node?.version ? `Node ${node.version}` : 'this runtime'} is too old; use Node 22.19, 24, 26 or later, or ` +
-        'a Workers `compatibility_date` of 2022-10-31 or later',
-    )
+  if (URL.parse !== undefined && Promise.withResolvers !== undefined) return
+  const [name, others] = process?.version
+    ? [`Node ${process.version}`, '']
+    : ['this runtime', ', or a Workers `compatibility_date` of 2022-10-31 or later']
+  throw new TokenlaneError(
+    'RUNTIME_UNSUPPORTED',
+    `${name} is too old; use Node 22.19, 24, 26 or later${others}`,
+  )
 }

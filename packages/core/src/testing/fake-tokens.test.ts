@@ -209,3 +209,12 @@ test.each<[string, (tokens: FakeTokens) => unknown]>([
 ])('what is not configured is refused: %s', (action, act) => {
   expect(() => act(fakeTokens({ apis: [base] }))).toThrow(`Cannot ${action}: `)
 })
+
+test('a runtime that is too old is refused with that reason', () => {
+  vi.stubGlobal('URL', class {})
+  try {
+    expect(() => fakeTokens({ apis: [] })).toThrow('Cannot create fake tokens: Node v')
+  } finally {
+    vi.unstubAllGlobals()
+  }
+})

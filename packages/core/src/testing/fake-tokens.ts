@@ -4,6 +4,7 @@ import { type CallCounts, FakeApi, type Hold } from './fake-api.ts'
 import { fakeIssuer, readFailure, type TokenFailure } from './fake-issuer.ts'
 import { type CheckedApi, readingCalls } from '../manager/check-apis.ts'
 import type { ApiOptions } from '../manager/manager-options.ts'
+import { mustBeRecentRuntime } from '../manager/supported-runtime.ts'
 import { type Observers, observersOf } from '../manager/observers.ts'
 import { own, refusingTo } from '../options/check.ts'
 import { mustBeSecureUrl, type PerEnvironment, readEnvironment, urlsOf } from '../options/urls.ts'
@@ -106,7 +107,10 @@ export interface FakeTokens<Issuer extends string = string> extends TokenManager
 export function fakeTokens<const Issuer extends string = string>(
   options: FakeTokensOptions<Issuer>,
 ): FakeTokens<Issuer> {
-  const checked = refusingTo('create fake tokens', () => readFake(options, 'options'))
+  const checked = refusingTo('create fake tokens', () => {
+    mustBeRecentRuntime()
+    return readFake(options, 'options')
+  })
   const tokens = standInFor<Issuer>(() => now.functions)
   const observers = observersOf([], tokens)
   let now = behind(checked, observers)
