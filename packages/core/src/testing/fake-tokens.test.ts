@@ -211,7 +211,7 @@ test.each<[string, (tokens: FakeTokens) => unknown]>([
 })
 
 test('a runtime that is too old is refused with that reason', () => {
-  vi.stubGlobal('URL', class {})
+  vi.stubGlobal('URL', {})
   try {
     expect(() => fakeTokens({ apis: [] })).toThrow('Cannot create fake tokens: Node v')
   } finally {
