@@ -48,6 +48,18 @@ test('a request prints as [request] from then on, and its connection as [socket]
   }
 })
 
+test('a request tells a logger its headers without the token, and still sends it', async () => {
+  const request = requestBy(agent)
+  request.setHeader('x-own', '1')
+  hideRequest(request)
+  const got = once(server, 'request') as Promise<[{ headers: { authorization?: string } }]>
+  const response = once(request.end(), 'response') as Promise<[{ resume(): void }]>
+  expect((await got)[0].headers.authorization).toBe(`Bearer ${token}`)
+  expect(request.getHeaders()).toMatchObject({ 'x-own': '1' })
+  expect(JSON.stringify(request.getHeaders())).not.toContain(token)
+  ;(await response)[0].resume()
+})
+
 test('a request that was sent already is hidden with its connection', async () => {
   const request = requestBy(agent).end()
   const [response] = (await once(request, 'response')) as [{ resume(): void }]

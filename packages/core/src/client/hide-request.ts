@@ -1,6 +1,10 @@
 // Responses, errors and agents of `node:http` lead to requests and connections that have the token. Printers and
 // serializers ask whatever they meet for its own form.
 
+import type { ClientRequest, OutgoingHttpHeaders } from 'node:http'
+
+type Sent = Partial<ClientRequest>
+
 const inspect = Symbol.for('nodejs.util.inspect.custom')
 
 const asRequest = printedAs('[request]')
@@ -12,11 +16,18 @@ function printedAs(text: string): object {
   return { [inspect]: form, toJSON: form }
 }
 
+/** Loggers such as pino print the headers of whatever they take for a response. */
+function getHeaders(this: object): OutgoingHttpHeaders {
+  const { authorization: _, ...others } = (Object.getPrototypeOf(this) as Sent).getHeaders?.call(this) ?? {}
+  return others
+}
+
 /** Makes anything that may be a request, and its connection, print as `[request]` and `[socket]`, in JSON too. */
 export function hideRequest(request: unknown): void {
   if (typeof request !== 'object' || request === null || Object.hasOwn(request, inspect)) return
   Object.assign(request, asRequest)
-  const sent = request as Partial<import('node:http').ClientRequest>
+  const sent = request as Sent
+  if (sent.getHeaders !== undefined && !Object.hasOwn(sent, 'getHeaders')) sent.getHeaders = getHeaders
   const { socket } = sent
   if (typeof socket === 'object' && socket !== null) hideSocket(socket)
   else sent.on?.('socket', hideSocket)
