@@ -1,9 +1,7 @@
 // Responses, errors and agents of `node:http` lead to requests and connections that have the token. Printers and
 // serializers ask whatever they meet for its own form.
 
-import type { ClientRequest, OutgoingHttpHeaders } from 'node:http'
-
-type Sent = Partial<ClientRequest>
+type Sent = Partial<import('node:http').ClientRequest>
 
 const inspect = Symbol.for('nodejs.util.inspect.custom')
 
@@ -17,7 +15,7 @@ function printedAs(text: string): object {
 }
 
 /** Loggers such as pino print the headers of whatever they take for a response. */
-function getHeaders(this: object): OutgoingHttpHeaders {
+function getHeaders(this: object): ReturnType<NonNullable<Sent['getHeaders']>> {
   const { authorization: _, ...others } = (Object.getPrototypeOf(this) as Sent).getHeaders?.call(this) ?? {}
   return others
 }
