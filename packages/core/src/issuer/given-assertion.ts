@@ -6,7 +6,7 @@ import { type AssertionCredentials, unavailable } from '../credentials/credentia
 import { assertionFile } from '../credentials/text-file.ts'
 import { isText, printable } from '../foreign-text.ts'
 import { isRecord, shape } from '../options/check.ts'
-import { type AskedServer, type ClientProof, inForm } from './protocol.ts'
+import type { AskedServer, ClientProof } from './protocol.ts'
 
 const optional: ClientProof['optional'] = {
   assertionType: (value) =>
@@ -20,7 +20,11 @@ const typePrefix = 'urn:ietf:params:oauth:client-assertion-type:'
 /** Proves a client by an assertion (RFC 7521 §4.2). */
 export function byAssertion(assertion: string, type = 'jwt-bearer'): ClientAuth {
   const urn = type.includes(':') ? type : typePrefix + type
-  return inForm({ client_assertion_type: urn, client_assertion: assertion })
+  return (_server, client, body) => {
+    body.set('client_id', client.client_id)
+    body.set('client_assertion_type', urn)
+    body.set('client_assertion', assertion)
+  }
 }
 
 /** An assertion from outside (RFC 7521 §4.2), asked for anew in each token request. */

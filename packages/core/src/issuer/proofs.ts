@@ -1,4 +1,4 @@
-import type { ClientAuth } from 'oauth4webapi'
+import { type ClientAuth, TlsClientAuth } from 'oauth4webapi'
 import { certificateKind, pfxKind, tlsIdentityOf } from '../credentials/certificate.ts'
 import { type CredentialsKind, markOf } from '../credentials/client.ts'
 import {
@@ -11,7 +11,7 @@ import {
 import { keyKind, signedJwt } from '../credentials/private-key.ts'
 import { canSendCertificate, certificateFetch } from '../tls/client-certificate.ts'
 import { byAssertion, givenAssertion } from './given-assertion.ts'
-import { type ClientProof, type ClientProofs, inForm, secretInForm } from './protocol.ts'
+import { type ClientProof, type ClientProofs, secretInForm } from './protocol.ts'
 
 // The ways below are functions: a bundler keeps an object with a spread in it even where nothing uses it.
 
@@ -72,7 +72,7 @@ function clientCertificate(kind: CredentialsKind, ownFetch: boolean): ClientProo
   return {
     ...kind,
     needed: ownFetch || !canSendCertificate() ? unusable : kind.needed,
-    prove: () => inForm({}),
+    prove: () => TlsClientAuth(),
     fetchOf: (client) => certificateFetch(tlsIdentityOf(client as CertificateCredentials | PfxCredentials)),
   }
 }

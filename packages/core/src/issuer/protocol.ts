@@ -1,4 +1,4 @@
-import type { AuthorizationServer, ClientAuth } from 'oauth4webapi'
+import { type AuthorizationServer, type ClientAuth, ClientSecretPost } from 'oauth4webapi'
 import { type CredentialsKind, secretKind } from '../credentials/client.ts'
 import type { ClientCredentials, Credentials } from '../credentials/credentials.ts'
 import type { Reader } from '../options/reader.ts'
@@ -131,17 +131,10 @@ export interface ClientProof extends CredentialsKind {
 
 export type ClientProofs = readonly [ClientProof, ...ClientProof[]]
 
-export function inForm(fields: Readonly<Record<string, string>>): ClientAuth {
-  return (_server, client, body) => {
-    body.set('client_id', client.client_id)
-    for (const [name, value] of Object.entries(fields)) body.set(name, value)
-  }
-}
-
 /** The secret in the form of the request (RFC 6749 §2.3.1). */
 export const secretInForm: ClientProof = {
   ...secretKind,
-  prove: (client) => inForm({ client_secret: (client as Credentials).clientSecret }),
+  prove: (client) => ClientSecretPost((client as Credentials).clientSecret),
 }
 
 /** A known token endpoint, and a secret in the form. */

@@ -30,13 +30,12 @@ interface TokenRequestMessage {
 
 const tracing = new Tracing<TokenRequestMessage>('tokenlane:token.request')
 
-/** Makes a token request that subscribers can see. */
+/** Makes a token request that subscribers see. */
 async function traced<T>(
   { manager, issuer, url }: TokenEndpoint,
   reason: RenewalReason,
   request: () => Promise<T>,
 ): Promise<T> {
-  if (!tracing.isObserved) return request()
   const message: TokenRequestMessage = { manager, issuer, endpoint: url.origin + url.pathname, reason }
   const start = performance.now()
   try {
@@ -97,14 +96,16 @@ export function askIssuer(endpoint: TokenEndpoint, requestTimeout: number): Clie
   return {
     async obtain(client, reason, wait) {
       const start = moment()
-      const { lifetime, ...issued } = await traced(endpoint, reason, () =>
-        withTimeLimit(stepTime(wait, requestTimeout), (signal) => requestToken(client, wait, signal)),
+      const issued = await withTimeLimit(stepTime(wait, requestTimeout), (signal) =>
+        tracing.isObserved
+          ? traced(endpoint, reason, () => requestToken(client, wait, signal))
+          : requestToken(client, wait, signal),
       )
-      const expiry = later(start, lifetime)
+      const expiry = later(start, issued.lifetime)
       // a slow response with a short token, or one that was read after the machine slept
       if (timeUntil(expiry) <= 0)
         throw failure(endpoint, 'TOKEN_REQUEST_TIMEOUT', 'sent a token that has expired')
-      return { ...issued, lifetime, expiry, duration: performance.now() - start.monotonic }
+      return { ...issued, expiry, duration: performance.now() - start.monotonic }
     },
   }
 }

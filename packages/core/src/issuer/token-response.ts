@@ -3,6 +3,7 @@ import { oddTextIn } from '../credentials/text-fields.ts'
 import { aboutRequest } from '../credentials/refused-client.ts'
 import type { TokenlaneError } from '../errors.ts'
 import { isText, printable } from '../foreign-text.ts'
+import { has } from '../options/check.ts'
 import { failure } from './issuer-failure.ts'
 import { mistakeOf } from './issuer-url.ts'
 import { descriptionIn, errorCode, knownErrors, proofsIn, textsIn } from './issuer-words.ts'
@@ -25,10 +26,7 @@ const headerSafe = /^[\x21-\x7e]+$/
 /** The types of tokens that no `Bearer` header can carry (RFC 8693 §3, RFC 9449, RFC 9200), in lower case. */
 const otherTypes = new Set(['dpop', 'mac', 'n_a', 'pop'])
 
-/** Returns the token. Some servers put its scheme in front, which the header has by itself. */
-const tokenIn = ({ members }: IssuerResponse): unknown =>
-  isText(members['access_token']) ? members['access_token'].replace(bearer, '') : members['access_token']
-
+/** Some servers put the scheme in front of the token, which the header has by itself. */
 const bearer = /^bearer\s+/i
 
 /**
@@ -38,13 +36,8 @@ const bearer = /^bearer\s+/i
 export function readTokenResponse(response: IssuerResponse, given: TokenRequest): IssuedToken {
   const { status, members } = response
   const { error } = members
-  if (response.ok && wrongToken(response, given) === undefined)
-    return {
-      token: tokenIn(response) as string,
-      lifetime: lifetimeIn(response).lifetime as number,
-      oddities: odditiesOf(response),
-      missingScopes: missingOf(given.endpoint.scope, members['scope']),
-    }
+  const issued = readToken(response, given)
+  if (response.ok && has(issued, 'token')) return issued
   const { request, wait } = given
   // no message may repeat the token in use either
   const secrets = [...request.secrets, wait.held].filter(isText)
@@ -167,11 +160,13 @@ function wrongResponse(response: IssuerResponse, asked: TokenRequest): Wrong {
   if (page !== undefined) return [page]
   if (status >= 400) return [`responded with status ${status}${quoted}`]
   const { access_token: token = tokenPlace(members), token_type: type } = members
-  const fault = response.ok && (token ?? type) !== undefined ? wrongToken(response, asked) : undefined
+  const fault = response.ok && (token ?? type) !== undefined ? readToken(response, asked) : undefined
   const words = descriptionIn(response, request.secrets, members['error'])
   // what is long and without spaces may be a token
   return (
-    fault ?? [`sent no token (status ${status}, ${contentOf(response)}${/\S{20}/.test(words) ? '' : words})`]
+    (fault as Wrong | undefined) ?? [
+      `sent no token (status ${status}, ${contentOf(response)}${/\S{20}/.test(words) ? '' : words})`,
+    ]
   )
 }
 
@@ -194,10 +189,10 @@ function tokenPlace(members: IssuerResponse['members']): string | undefined {
   return textsIn(members).find(([name]) => /(?:token|jwt)$/i.test(name))?.[2]
 }
 
-/** Returns which member of a token response is missing or wrong, `undefined` if it is in order. */
-function wrongToken(response: IssuerResponse, { endpoint, wait }: TokenRequest): Wrong | undefined {
-  const token = tokenIn(response)
-  const { token_type: type } = response.members
+/** Returns the token in a response, or which member is missing or wrong. */
+function readToken(response: IssuerResponse, { endpoint, wait }: TokenRequest): IssuedToken | Wrong {
+  const { access_token: given, token_type: type, scope } = response.members
+  const token = isText(given) ? given.replace(bearer, '') : given
   const { tokenTypes } = endpoint
   const name = typeof type === 'string' ? type : ''
   const isOther = otherTypes.has(name.toLowerCase())
@@ -219,12 +214,15 @@ function wrongToken(response: IssuerResponse, { endpoint, wait }: TokenRequest):
       'token_type',
       `${name === '' ? 'missing' : 'another one'}; \`tokenTypes\`: ${tokenTypes.join(', ')}`,
     )
-  if (lifetimeIn(response).lifetime === undefined) {
+  const { lifetime, oddities } = lifetimeIn(response)
+  if (lifetime === undefined) {
     const fault = wrong('expires_in', 'not a number above 0')
     // some issuers return the same token until it ends, with 0 at last: then another one comes
     return token === wait.held ? [fault[0]] : fault
   }
-  return headerSafe.test(token) ? undefined : wrong('access_token', 'not allowed in headers')
+  if (!headerSafe.test(token)) return wrong('access_token', 'not allowed in headers')
+  const missingScopes = missingOf(endpoint.scope, scope)
+  return { token, lifetime, oddities: [...odditiesOf(response, token), ...oddities], missingScopes }
 }
 
 /** Not asked for again: each further token would be thrown away, too. */
@@ -233,16 +231,14 @@ function wrong(name: string, fault: string): Wrong {
 }
 
 /** Returns differences from RFC 6749 §5.1. A type may hold anything, so it is not quoted. */
-function odditiesOf(response: IssuerResponse): readonly string[] {
-  const { status, isForm, members } = response
+function odditiesOf({ status, isForm, members }: IssuerResponse, token: string): readonly string[] {
   const { token_type: type } = members
   const isBearer = typeof type === 'string' && type.toLowerCase() === 'bearer'
   return [
     ...(status === 200 ? [] : [`status ${status} instead of 200`]),
     ...(isForm ? ['a form in place of JSON'] : []),
-    ...(tokenIn(response) === members['access_token'] ? [] : ['an `access_token` that begins with Bearer']),
+    ...(token === members['access_token'] ? [] : ['an `access_token` that begins with Bearer']),
     ...(isBearer ? [] : [type === undefined ? 'no `token_type`' : 'a `token_type` that is not Bearer']),
-    ...lifetimeIn(response).oddities,
   ]
 }
 

@@ -87,7 +87,7 @@ export class Pauses {
 
   #trial(since: number, now: number): void {
     const limit = { series: 'trial', quota: 1, since, until: now + longestTrial }
-    this.#become({ kind: 'trial', limit, countdown: new Countdown(longestTrial).unref() })
+    this.#become({ kind: 'trial', limit, countdown: new Countdown(longestTrial) })
   }
 
   #become(state: State): void {

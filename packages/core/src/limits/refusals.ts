@@ -55,7 +55,7 @@ export class Refusals {
   ofCall(known: Refusal | undefined, maxWait: number | undefined): Refusal {
     if (known?.row === this.#row) return known
     known?.countdown?.stop()
-    const countdown = maxWait === undefined ? undefined : new Countdown(maxWait).unref()
+    const countdown = maxWait === undefined ? undefined : new Countdown(maxWait)
     return { row: this.#row, before: this.#row.count, countdown }
   }
 

@@ -21,7 +21,6 @@ import { ProtectedApi } from '../send/protected-api.ts'
 import { refusesToken } from '../send/bearer-challenge.ts'
 import { Rejections } from '../send/rejections.ts'
 import { RenewingToken } from '../token/renewing-token.ts'
-import type { Report } from '../send/api.ts'
 import { type SharedStore, sharingBy, type ShareTokens, storeOfTool } from '../store/token-store.ts'
 import { stepTime, type TokenSource } from '../issuer/token-source.ts'
 import type { TokenEndpoint } from '../issuer/protocol.ts'
@@ -77,8 +76,7 @@ export function putTogether(
     const option = others ? (options.issuers.get(api.issuer)?.option as string) : `apis[${index}].issuer`
     const shared = { ...api, option, budgetOf, token, callsUnderWay, emit }
     const rejections = new Rejections(shared, contested)
-    const refuses = (report: Report): boolean => refusesToken(report, api.refusedStatuses)
-    return new ProtectedApi({ ...shared, rejections, refuses })
+    return new ProtectedApi({ ...shared, rejections, refuses: refusesToken })
   })
   const registration = register({ issuers, apis, callsUnderWay, observers, callsWithoutToken })
   // those that metadata names are excluded when they are asked

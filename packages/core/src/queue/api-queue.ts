@@ -106,7 +106,7 @@ export class ApiQueue implements BudgetQueue {
       this.#reportSent(0)
       return waiter.admitted(call)
     }
-    waiter.mustBeRight()
+    waiter.options.mustBeRight?.()
     const refusal = sentBefore ? undefined : this.#refusalOf(priority, demand)
     if (refusal !== undefined) {
       this.#noWaiters(demand)

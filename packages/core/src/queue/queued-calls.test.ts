@@ -6,7 +6,6 @@ import { type Lane, QueuedCalls } from './queued-calls.ts'
 
 const anyCall = {
   options: {},
-  mustBeRight() {},
   admitted: (call: unknown) => call,
   refused: (reason: unknown) => reason,
 }

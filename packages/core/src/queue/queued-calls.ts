@@ -25,10 +25,8 @@ export interface EnterOptions {
 
 /** A call, as its queue knows it. */
 export interface Waiter<T> {
-  /** What the limits look at. */
-  readonly options: AskingCall
-  /** Throws for a call that its client would refuse: called before it waits. */
-  mustBeRight(): void
+  /** What the limits look at; `mustBeRight` throws for a call that its client would refuse. */
+  readonly options: AskingCall & { readonly mustBeRight?: (() => void) | undefined }
   /** Returns what a call gets that is sent now. */
   admitted(call: RunningCall): T
   /** Returns what a call fails with that is not sent. */

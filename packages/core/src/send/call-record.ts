@@ -36,7 +36,7 @@ export class CallRecord {
   sends = 0
   /** Milliseconds that the token still had when the last attempt was sent. */
   declare remainingLifetime?: number
-  readonly resends: ResendReason[]
+  readonly resends: ResendReason[] = []
   readonly waited: Record<keyof CallWaits, number> = { ...noWaits }
   /** Milliseconds. */
   duration = 0
@@ -44,11 +44,9 @@ export class CallRecord {
   readonly #startedAt = performance.now()
   #isFinished = false
 
-  /** @param resends gets longer while the call goes on. */
   constructor(
     { baseUrl, issuer, emit }: Pick<Refusing, 'baseUrl' | 'issuer' | 'emit'>,
     { client, method, url }: Pick<AdmitOptions, 'client' | 'method' | 'url'>,
-    resends: ResendReason[],
   ) {
     this.manager = emit.manager
     this.api = baseUrl
@@ -56,7 +54,6 @@ export class CallRecord {
     this.client = client
     this.method = method?.toUpperCase()
     this.path = URL.parse(String(typeof url === 'function' ? url() : url))?.pathname.slice(0, longestPath)
-    this.resends = resends
     this.#emit = emit
   }
 

@@ -6,7 +6,7 @@ import { ApiQueue } from '../queue/api-queue.ts'
 import type { CheckedPolicy } from '../limits/rate-policy.ts'
 import type { BudgetFactory } from '../limits/shared-budgets.ts'
 import { ownOptions } from './own-options.ts'
-import { beginCall, type CallContext, mustWait } from './pass.ts'
+import { AttemptPass, type CallContext } from './pass.ts'
 import { sendWith } from './send-rule.ts'
 
 export interface ProtectedApiOptions extends Omit<CallContext, 'queue'> {
@@ -38,22 +38,21 @@ export class ProtectedApi implements Api {
   }
 
   send<T>(attempt: Attempt<T>, given: SendOptions = {}): Promise<T> {
-    const api = this.#context
     const options = ownOptions(given)
     const { pass, signal } = options
     if (pass !== undefined) return sendWith(pass, attempt, signal)
-    return beginCall(api, options, (admitted) => sendWith(admitted, attempt, signal))
+    return new AttemptPass(this.#context, options).begin((admitted) => sendWith(admitted, attempt, signal))
   }
 
   admit(options: AdmitOptions = {}): Pass | Promise<Pass> {
-    const api = this.#context
-    return beginCall(api, ownOptions(options), (pass) =>
+    return new AttemptPass(this.#context, ownOptions(options)).begin((pass) =>
       pass instanceof Promise ? withOwnError(pass) : pass,
     )
   }
 
   mustWait(): boolean {
-    return mustWait(this.#context)
+    const { rejections, queue } = this.#context
+    return rejections.live() === undefined || queue?.mustWait === true
   }
 
   kept(status: number): void {

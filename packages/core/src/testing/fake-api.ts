@@ -65,8 +65,8 @@ export class FakeApi extends ProtectedApi {
         async close() {},
       }
     }
-    const refuses = (report: Report): boolean => {
-      if (this.#refusals === 0) return refusesToken(report, settings.refusedStatuses)
+    const refuses = (report: Report, statuses: readonly number[]): boolean => {
+      if (this.#refusals === 0) return refusesToken(report, statuses)
       this.#refusals -= 1
       return true
     }

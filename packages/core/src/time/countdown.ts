@@ -11,19 +11,23 @@ const shortestLook = 100
  * for cannot arrive: a timeout that ran on would end the wait before what has come meanwhile is read.
  */
 export class Countdown {
-  readonly #act: () => void
+  readonly #act: (() => void) | undefined
   readonly #look: number
   readonly #whole: number
   #left: number
   #lookedAt = 0
-  #isReferenced = true
+  #isReferenced: boolean
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  /** @param act is called once when no time is left. @param spent how much of it was used before. */
-  constructor(ms: number, act: () => void = () => {}, spent = 0) {
+  /**
+   * @param act - is called once when no time is left; without it, the process may end before.
+   * @param spent - how much of it was used before.
+   */
+  constructor(ms: number, act?: () => void, spent = 0) {
     this.#whole = ms
     this.#left = ms - spent
     this.#act = act
+    this.#isReferenced = act !== undefined
     this.#look = Math.min(Math.max(shortestLook, Math.round(ms / looks)), longestTimer)
     this.#wait()
   }
@@ -56,10 +60,10 @@ export class Countdown {
       const late = performance.now() - this.#lookedAt - ms
       // not by the clock, which tests may leave as it is while they advance timers
       if (late <= usualLateness) this.#left -= ms + Math.max(0, late)
-      if (this.#left < 1) this.#act()
+      if (this.#left < 1) this.#act?.()
       else this.#wait()
     }, ms)
-    if (!this.#isReferenced) this.unref()
+    if (!this.#isReferenced) this.#timer.unref?.()
   }
 }
 

@@ -42,10 +42,10 @@ export async function pause(ms: number, signal: AbortSignal | undefined): Promis
  */
 export function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work
-  return new Promise<T>((resolve, reject) => {
-    const abort = (): void => reject(signal.reason as Error)
-    if (signal.aborted) abort()
-    else signal.addEventListener('abort', abort, { once: true })
-    work.finally(() => signal.removeEventListener('abort', abort)).then(resolve, reject)
-  })
+  const { promise, resolve, reject } = Promise.withResolvers<T>()
+  const abort = (): void => reject(signal.reason as Error)
+  if (signal.aborted) abort()
+  else signal.addEventListener('abort', abort, { once: true })
+  work.finally(() => signal.removeEventListener('abort', abort)).then(resolve, reject)
+  return promise
 }

@@ -22,7 +22,7 @@ export class HeldToken {
   /** When calls wait for its renewal. They can still have it if that fails. */
   floor = 0
   /** The one before it, if its renewal came ahead of expiry. */
-  #former: { readonly token: AccessToken; readonly grant: Grant } | undefined
+  #former: { readonly token: AccessToken; readonly grant: Grant; readonly floor: number } | undefined
   /** Whether a token from a shared store is not to be used: it may be one that was to be dropped. */
   distrustsStored = false
   /** How often tokens were dropped by hand. */
@@ -56,25 +56,26 @@ export class HeldToken {
 
   /** Returns the token before the current one, while it can be sent. */
   former(): AccessToken | undefined {
-    const { token, grant } = this.#former ?? {}
-    return grant !== undefined && timeUntil(grant.expiry) > floorOf(grant) ? token : undefined
+    if (this.#former === undefined) return undefined
+    const { token, grant, floor } = this.#former
+    return timeUntil(grant.expiry) > floor ? token : undefined
   }
 
   use(grant: Grant): AccessToken {
-    const { token, grant: old } = this
+    const { token, grant: old, floor } = this
     // some issuers return the same token until it expires
     if (token !== undefined && old !== undefined && token.value !== grant.token)
-      this.#former = { token, grant: old }
+      this.#former = { token, grant: old, floor }
     this.token = new AccessToken(grant.token, this.#options.issuer, grant.expiry.wall)
     this.grant = grant
-    this.renewBefore = this.#renewBeforeOf(grant)
-    this.floor = floorOf(grant)
+    Object.assign(this, this.#marginsOf(grant))
     return this.token
   }
 
   wouldAccept(grant: Grant): boolean {
     const left = timeUntil(grant.expiry)
-    return left > floorOf(grant) && (left > this.#renewBeforeOf(grant) || this.left <= 0)
+    const { renewBefore, floor } = this.#marginsOf(grant)
+    return left > floor && (left > renewBefore || this.left <= 0)
   }
 
   /** Drops the token by hand, also in a shared store. */
@@ -82,19 +83,15 @@ export class HeldToken {
     this.forgotten += 1
     this.distrustsStored = this.grant === undefined
     this.#former = undefined
-    this.#clear()
+    this.drop(this.rejectedAt)
   }
 
-  /** Drops the token after a 401. The one before it stays, for other APIs. */
-  drop(): void {
-    this.#clear()
-    this.rejectedAt = performance.now()
-  }
-
-  #clear(): void {
+  /** Drops the token, after a 401 if not by hand. The one before it stays, for other APIs. */
+  drop(rejectedAt: number = performance.now()): void {
     this.grant?.drop?.()
     this.token = undefined
     this.grant = undefined
+    this.rejectedAt = rejectedAt
   }
 
   reason(): RenewalReason {
@@ -102,13 +99,13 @@ export class HeldToken {
     return this.rejectedAt === Number.NEGATIVE_INFINITY ? 'startup' : 'rejected'
   }
 
-  /** At most half of the lifetime, or a short token would be renewed on every call. */
-  #renewBeforeOf({ lifetime }: Grant): number {
-    return Math.min(this.#options.renewBefore ?? betweenHalfAndWhole(lifetime / 10), lifetime / 2)
+  #marginsOf({ lifetime }: Grant): Pick<HeldToken, 'renewBefore' | 'floor'> {
+    const { renewBefore = betweenHalfAndWhole(lifetime / 10) } = this.#options
+    return {
+      // a short token would be renewed on every call
+      renewBefore: Math.min(renewBefore, lifetime / 2),
+      // half of the smallest margin drawn: calls must not wait for a renewal that could have ended before
+      floor: Math.min(longestFloor, lifetime / 40),
+    }
   }
-}
-
-/** At most half of the smallest margin drawn, or calls would wait for a renewal that could have ended before. */
-function floorOf({ lifetime }: Grant): number {
-  return Math.min(longestFloor, lifetime / 40)
 }

@@ -93,7 +93,7 @@ export class Renewal implements Wait {
   async join(signal: AbortSignal | undefined): Promise<AccessToken> {
     if (this.#waiting === 0) {
       this.#countdown?.stop()
-      this.#countdown = new Countdown(this.#renewed.maxWait).unref()
+      this.#countdown = new Countdown(this.#renewed.maxWait)
       this.#delay?.ref()
     }
     this.#waiting += 1
@@ -119,7 +119,7 @@ export class Renewal implements Wait {
   async #run(first: Retry | undefined): Promise<AccessToken> {
     // the caller has stored the renewal by then
     await Promise.resolve()
-    const { held, backoff } = this.#renewed
+    const { held, backoff, source } = this.#renewed
     const reason = held.reason()
     const start = performance.now()
     let retry = first
@@ -127,7 +127,15 @@ export class Renewal implements Wait {
       for (let tries = 1; ; tries += 1) {
         if (retry !== undefined) await this.#pauseBefore(retry)
         try {
-          return this.#use(await this.#obtain(reason), reason)
+          const { forgotten } = held
+          const grant = await source.obtain(reason, this)
+          const isStored = grant.duration === undefined
+          // it was asked for before the token was dropped by hand
+          const isOld = held.forgotten !== forgotten || (isStored && held.distrustsStored)
+          if (!isOld) return this.#use(grant, reason)
+          held.distrustsStored = false
+          grant.drop?.()
+          retry = undefined
         } catch (error) {
           if (!isTokenlaneError(error)) throw error
           backoff.tried(error)
@@ -158,20 +166,6 @@ export class Renewal implements Wait {
       emit({ type: 'token.renewed', issuer, expiresAt, duration, reason, joiners, ...(outage && { outage }) })
     }
     return token
-  }
-
-  async #obtain(reason: RenewalReason): Promise<Grant> {
-    const { source, held } = this.#renewed
-    for (;;) {
-      const { forgotten } = held
-      const grant = await source.obtain(reason, this)
-      const isStored = grant.duration === undefined
-      // it was asked for before the token was dropped by hand
-      const isOld = held.forgotten !== forgotten || (isStored && held.distrustsStored)
-      if (!isOld) return grant
-      held.distrustsStored = false
-      grant.drop?.()
-    }
   }
 
   /** Throws the error of the try before if no call waits any more. */

@@ -1,4 +1,5 @@
 import { isRefusal } from '../credentials/refused-client.ts'
+import type { TokenlaneError } from '../errors.ts'
 import { defined } from '../events.ts'
 import type { TokenSource } from '../issuer/token-source.ts'
 import { isRequestBound, requestKeeper } from '../runtime/request-bound.ts'
@@ -52,7 +53,8 @@ export class RenewingToken {
   async wait(signal: AbortSignal | undefined): Promise<AccessToken> {
     let renewal = this.#renewal?.isUnderWay === true ? this.#renewal : undefined
     try {
-      renewal ??= this.#renewal = new Renewal(this.#renewed, this.#firstWait())
+      const failed = this.#backoff.tooEarly
+      renewal ??= this.#renewal = new Renewal(this.#renewed, failed && this.#waitAfter(failed))
       return await renewal.join(signal)
     } catch (error) {
       if (signal?.aborted === true) throw error
@@ -96,9 +98,7 @@ export class RenewingToken {
   }
 
   /** Returns what to wait for before the next renewal; throws the error of the last one if calls fail with it for now. */
-  #firstWait(): Retry | undefined {
-    const after = this.#backoff.tooEarly
-    if (after === undefined) return undefined
+  #waitAfter(after: TokenlaneError): Retry | undefined {
     const { provider, initial } = this.#renewed.credentials
     // only the provider, or the file of an assertion, knows
     const mayChange = provider !== undefined || initial.some((client) => 'assertion' in client)
