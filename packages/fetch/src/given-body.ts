@@ -8,14 +8,19 @@ export function bodyNow(body: Body): Body {
   if (typeof body !== 'object' || !isReplayable(body)) return body
   // its bytes may have been moved elsewhere: then there is none to copy
   if ('byteLength' in body && body.byteLength === 0) return body
-  if (body instanceof ArrayBuffer) return body.slice(0)
+  if (isBuffer(body)) return body.slice(0)
   if (ArrayBuffer.isView(body)) {
     const { buffer, byteOffset, byteLength } = body
     // `fetch` refuses shared memory
-    return buffer instanceof ArrayBuffer ? buffer.slice(byteOffset, byteOffset + byteLength) : body
+    return isBuffer(buffer) ? buffer.slice(byteOffset, byteOffset + byteLength) : body
   }
   if (body instanceof URLSearchParams) return new URLSearchParams(body)
   return 'append' in body && Symbol.iterator in body ? formNow(body) : body
+}
+
+/** The tag recognizes one of another realm, such as that of a Jest test, too. */
+function isBuffer(value: object): value is ArrayBuffer {
+  return (value as Partial<ArrayBuffer>)[Symbol.toStringTag] === 'ArrayBuffer'
 }
 
 /** Another package has a form of its own. */

@@ -1,3 +1,5 @@
+import { runInNewContext } from 'node:vm'
+
 import { fakeTokens } from '@tokenlane/core/testing'
 import { FormData as OtherFormData } from 'undici'
 import { expect, test } from 'vitest'
@@ -36,6 +38,14 @@ const given: Record<string, () => readonly [Body, () => void]> = {
   'an ArrayBuffer': () => {
     const body = bytes().buffer
     return [body, () => new Uint8Array(body).fill(0)]
+  },
+  "an ArrayBuffer of Jest's own realm": () => {
+    const body = runInNewContext('new Uint8Array([65, 66]).buffer') as ArrayBuffer
+    return [body, () => new Uint8Array(body).fill(0)]
+  },
+  "a Uint8Array of Jest's own realm": () => {
+    const body = runInNewContext('new Uint8Array([65, 66])') as Uint8Array<ArrayBuffer>
+    return [body, () => body.fill(0)]
   },
 }
 

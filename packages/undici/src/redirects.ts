@@ -28,10 +28,10 @@ export class Redirects {
   readonly #hidden = new Map<string, Omit<Hop, 'expect'>>()
 
   /** @param api the one that the URL belongs to. */
-  follow(url: string, api: Api | undefined, { query }: DispatchOptions, handler: Handler): Hop {
+  follow(url: string, api: Api | undefined, { query, headers }: DispatchOptions, handler: Handler): Hop {
     const chain = chainOf(handler)
-    // only `redirect` sends a query that is null
-    const isHop = chain ? chain.history.length > 0 : query === null
+    // `redirect` sends headers and a query that is null
+    const isHop = chain ? chain.history.length > 0 : query === null && Boolean(headers)
     const before = chain ? this.#chains.get(chain) : isHop ? this.#hidden.get(hrefOf(url)) : undefined
     const along = !isHop || before?.api === api ? api : undefined
     if (chain) this.#chains.set(chain, { api: along })

@@ -76,6 +76,12 @@ describe.each(versions)('undici $version', ({ undici }) => {
     expect(api.requests[2]!.headers).toMatchObject({ 'x-a': 'b', authorization: expect.any(String) })
   })
 
+  test('a query that is null is none, and the call has its token', async () => {
+    const options = { dispatcher: withTokens(), query: null as never }
+    await (await request(`${api.url}api/a`, options)).body.dump()
+    expect(seen()).toEqual([['/api/a', true]])
+  })
+
   test("sends undici's own FormData again after a 401", async () => {
     answers['/api/form'] = (_, number) => (number === 1 ? rejection : { status: 200 })
     const body = new undici.FormData()

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 
 import {
@@ -16,6 +17,7 @@ const again: unknown[] = [
   Buffer.from('bytes'),
   new Uint16Array(2),
   new ArrayBuffer(2),
+  runInNewContext('new ArrayBuffer(2)'),
   new URLSearchParams(),
   new Blob([]),
   new FormData(),

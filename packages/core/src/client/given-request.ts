@@ -90,14 +90,13 @@ function refusalOf(request: Request): string | undefined {
   return undefined
 }
 
-const replayableTags = new Set<unknown>(['URLSearchParams', 'Blob', 'File', 'FormData'])
+const replayableTags = new Set<unknown>(['URLSearchParams', 'Blob', 'File', 'FormData', 'ArrayBuffer'])
 
 /** Whether a body can be sent again: nothing, text, bytes or a form, but no stream, generator or unknown kind. */
 export function isReplayable(body: unknown): boolean {
   return (
     typeof body !== 'object' ||
     body === null ||
-    body instanceof ArrayBuffer ||
     ArrayBuffer.isView(body) ||
     // the `form-data` package gives its tag to a Node stream
     (!('pipe' in body) && replayableTags.has(tagOf(body)))
