@@ -186,6 +186,11 @@ interface Events {
    * tenant.
    */
   'client.unattached': { api: string }
+  /**
+   * `allowInsecureHosts` lets secrets and tokens of this issuer travel unencrypted to these `hosts`, which is right in a
+   * test only. When a manager is created.
+   */
+  'transport.insecure': { issuer: string; hosts: readonly string[] }
   /** An API without a rate policy refused a call with a 429. Once per API. */
   'policy.missing': { api: string }
   /** The API's rate limit headers report limits (`seen`) that differ from the configured ones. Once per difference. */

@@ -138,6 +138,11 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
   ],
   [
     'warn',
+    'general: `allowInsecureHosts` allows http: to keycloak, reports, unsafe for secrets and tokens',
+    { type: 'transport.insecure', issuer: 'general', hosts: ['keycloak', 'reports'] },
+  ],
+  [
+    'warn',
     `${api}: refused a call with status 429 and has no rate policy: with a \`ratePolicy\`, calls wait for their turn`,
     { type: 'policy.missing', api },
   ],

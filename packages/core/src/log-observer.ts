@@ -139,6 +139,8 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => string } 
     `${api}: answered 401 to a call that brings an \`Authorization\` of its own, so it gets no token: remove that header`,
   'client.unattached': ({ api }) =>
     `${api}: answered 401 to a call without a token: attach tokens to the client that made it, unless a redirect led there`,
+  'transport.insecure': ({ issuer, hosts }) =>
+    `${issuer}: \`allowInsecureHosts\` allows http: to ${hosts.join(', ')}, unsafe for secrets and tokens`,
   'policy.missing': ({ api }) =>
     `${api}: refused a call with status 429 and has no rate policy: with a \`ratePolicy\`, calls wait for their turn`,
   'policy.differs': ({ api, configured, seen }) =>

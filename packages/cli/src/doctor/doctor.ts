@@ -76,7 +76,7 @@ async function diagnosisOf(
 }
 
 /** What can be done about an option in code, and not by variables and flags. */
-const onlyInCode = /, or (?:[^`]*, and )?set `allowInsecureLoopback: true` on its issuer/
+const onlyInCode = /, or (?:[^`]*, )?set `allowInsecure[^`]+` on its issuer/
 
 /** Returns a finding that names the variable or flag of an option beside its path. */
 function withNames(found: Finding, names: ReadonlyMap<string, string>): Finding {

@@ -1,5 +1,5 @@
 import { mustBeObject, pathOf, refuse } from '../options/check.ts'
-import type { ReadUrl } from '../options/urls.ts'
+import { type ReadUrl, readPrivateHosts } from '../options/urls.ts'
 import {
   type Description,
   duration,
@@ -170,6 +170,7 @@ const settings = {
   secretLifetime: optional(days, 365),
   notices: optional(list(days, 'an array of days before expiry'), [10, 5]),
   allowInsecureLoopback: optional(flag, false),
+  allowInsecureHosts: optional(readPrivateHosts, []),
 }
 
 /** Returns how clients can prove themselves: by one method; if that takes a secret, in any other way, too. */

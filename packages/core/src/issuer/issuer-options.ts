@@ -56,11 +56,19 @@ interface CommonSettings {
   readonly tokenTypes?: readonly string[] | undefined
   /**
    * Allows `http:` for this issuer and its APIs on loopback hosts, for tests: `localhost`, `127.0.0.1`, `[::1]` and names
-   * that end in `.localhost`, such as an alias of a container. Any other `http:` URL is refused.
+   * that end in `.localhost`.
    *
    * @defaultValue false
    */
   readonly allowInsecureLoopback?: boolean | undefined
+  /**
+   * Allows `http:` for this issuer and its APIs on these hosts of a private network, for tests with containers:
+   * `['keycloak']`. Secrets and tokens travel unencrypted there, so each start emits `transport.insecure`. Without ports; a
+   * name without a dot or one that ends in `.internal`, `.local`, `.localhost` or `.test`, or a private IPv4 address.
+   *
+   * @defaultValue []
+   */
+  readonly allowInsecureHosts?: readonly string[] | undefined
 }
 
 /** The options of an issuer whose client authenticates with a secret. */

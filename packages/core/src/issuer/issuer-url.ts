@@ -1,5 +1,5 @@
 import { refuse } from '../options/check.ts'
-import { type ReadUrl, withoutLastSlash } from '../options/urls.ts'
+import { insecureHosts, type ReadUrl, withoutLastSlash } from '../options/urls.ts'
 import { type Description, fitting, type Reader } from '../options/reader.ts'
 import { generalPath, type IssuerOptions, weblinkPath } from './issuer-options.ts'
 
@@ -30,7 +30,7 @@ export function describeUrl(
         readUrl(
           value,
           option,
-          given['allowInsecureLoopback'] === true,
+          insecureHosts(given),
           urlOption === 'tokenEndpoint' ? 'query allowed' : undefined,
         )
   const urlOption = urlOptionOf(given)

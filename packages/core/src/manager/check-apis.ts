@@ -1,7 +1,7 @@
 import { TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
 import { own, refuse } from '../options/check.ts'
-import { type ReadUrl, withoutLastSlash } from '../options/urls.ts'
+import { insecureHosts, type ReadUrl, withoutLastSlash } from '../options/urls.ts'
 import { didYouMean } from '../options/nearest.ts'
 import {
   type Description,
@@ -31,10 +31,10 @@ export function readApis(
   const allowed = issuerNames(names)
   const pathsByUrl = new Map<string, string>()
   const read: Reader<CheckedApi> = (api, path) => {
-    const isInsecure = own(own(issuers, String(own(api, 'issuer'))), 'allowInsecureLoopback') === true
+    const isInsecureAllowed = insecureHosts(own(issuers, String(own(api, 'issuer'))))
     return object<CheckedApi>({
       baseUrl(url, urlPath) {
-        const { href } = readUrl(url, urlPath, isInsecure)
+        const { href } = readUrl(url, urlPath, isInsecureAllowed)
         const withoutSlash = withoutLastSlash(href)
         const other = pathsByUrl.get(withoutSlash)
         if (other !== undefined) refuse(urlPath, `the same as \`${other}\``, 'one API per base URL')

@@ -324,12 +324,42 @@ test.each(['http://localhost:8080', 'http://127.0.0.1', 'http://[::1]:80', 'http
   },
 )
 
-test('says what docker compose needs instead of http: to the name of a service', () => {
-  const message = refused(
-    withIssuer({ ...general, authUrl: 'http://keycloak:8080', allowInsecureLoopback: true }),
+test.each(['keycloak', 'host.docker.internal', '172.17.0.2', '10.1.2.3', 'issuer.test'])(
+  'takes http: to %s where the options name that host, and only there',
+  (host) => {
+    const containers = (allowInsecureHosts: unknown): unknown => ({
+      issuers: { general: { ...general, authUrl: `http://${host}:8080`, allowInsecureHosts } },
+      apis: [{ ...api, baseUrl: `http://${host}:9090/` }],
+    })
+    expect(refused(containers([host]))).toBe('accepted')
+    for (const other of [undefined, [], ['other'], 'keycloak'])
+      expect(refused(containers(other))).toContain(
+        `or in a test set \`allowInsecureHosts: ['${host}']\` on its issuer`,
+      )
+  },
+)
+
+test.each([
+  'api.example.com',
+  '*.internal',
+  '*',
+  'keycloak:8080',
+  'http://keycloak',
+  'Keycloak',
+  '8.8.8.8',
+  '172.32.0.1',
+  '[2001:db8::1]',
+  '',
+])('never lets the options allow http: to %s', (host) => {
+  const message = refused(withIssuer({ ...general, allowInsecureHosts: [host] }))
+  expect(message).toContain('`issuers.general.allowInsecureHosts[0]` is ')
+  expect(message).toContain('a private host without a port, such as keycloak')
+})
+
+test('says nothing of a way for http: to a host in the internet', () => {
+  expect(refused(withIssuer({ ...general, authUrl: 'http://auth.example.com' }))).toMatch(
+    /unsafe for secrets and tokens; use https: \(see /,
   )
-  expect(message).toContain('http://keycloak:8080')
-  expect(message).toContain('a host name that ends in .localhost (in docker compose a network alias)')
 })
 
 test('refuses to start in a browser page', () => {

@@ -94,7 +94,8 @@ function managedIssuer(
     limiter,
   }: { readonly share: ShareTokens | undefined; readonly limiter: RateLimiterFactory | undefined },
 ) {
-  const { issuer, maxWait, ratePolicy } = asked
+  const { issuer, maxWait, ratePolicy, allowInsecureHosts: hosts } = asked
+  if (hosts.length > 0) emit({ type: 'transport.insecure', issuer, hosts })
   const contested = contestedToken(issuer, emit)
   const notices = tokenNotices(issuer, emit)
   const credentials = credentialRotation(asked, emit)

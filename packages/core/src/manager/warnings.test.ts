@@ -94,6 +94,37 @@ test('an API that refuses new tokens too is one warning', async () => {
   ])
 })
 
+test('each start says to which hosts secrets and tokens may travel unencrypted', () => {
+  const events: unknown[] = []
+  const hosts = ['keycloak', 'reports']
+  const start = (allowInsecureHosts: string[], observe?: (event: unknown) => void): TokenManager =>
+    createTokenManager({
+      issuers: {
+        general: {
+          tokenEndpoint: 'http://keycloak:8080/token',
+          credentials: { clientId: 'client', clientSecret: 'secret' },
+          allowInsecureHosts,
+        },
+        other: {
+          tokenEndpoint: 'https://auth.example.com/',
+          credentials: { clientId: 'a', clientSecret: 'b' },
+        },
+      },
+      apis: [{ baseUrl: 'http://keycloak/', issuer: 'general' }],
+      observe,
+    })
+  for (let time = 0; time < 2; time += 1) start(hosts)
+  expect(warned).toEqual([
+    {
+      text: 'general: `allowInsecureHosts` allows http: to keycloak, reports, unsafe for secrets and tokens',
+      code: 'TOKENLANE_TRANSPORT_INSECURE',
+    },
+  ])
+  for (let time = 0; time < 2; time += 1) start(hosts, (event) => events.push(event))
+  const event = { type: 'transport.insecure', issuer: 'general', hosts }
+  expect(events).toEqual([event, event])
+})
+
 test('many failures do not keep a warning of another kind from being printed', async () => {
   for (let host = 0; host < 101; host += 1)
     await expect(managed(`${host}.example.com`).getToken('general')).rejects.toThrow('ENOTFOUND')

@@ -15,6 +15,7 @@ const subjectsOf: {
   'route.missed': ({ origin }) => origin,
   'authorization.kept': ({ api }) => api,
   'client.unattached': ({ api }) => api,
+  'transport.insecure': ({ issuer, hosts }) => `${issuer} ${hosts.join(' ')}`,
   'policy.missing': ({ api }) => api,
   'rejection.repeated': ({ issuer, api }) => `${issuer} ${api}`,
   'scope.narrowed': ({ issuer, missing }) => `${issuer} ${missing.join(' ')}`,

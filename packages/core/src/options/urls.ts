@@ -1,16 +1,19 @@
 import { TokenlaneError } from '../errors.ts'
-import { printable } from '../foreign-text.ts'
-import { refuse, shape } from './check.ts'
-import { optional, type Reader, record, text } from './reader.ts'
+import { isText, printable } from '../foreign-text.ts'
+import { own, refuse, shape } from './check.ts'
+import { fitting, list, optional, type Reader, record, text } from './reader.ts'
 
 /** One URL for all environments, or one per environment, by name. */
 export type PerEnvironment = string | Readonly<Record<string, string>>
 
-/** Reads a URL. `http:` is refused, except to this machine where that is allowed; so is a query, except where it may stand. */
+/** Whether `http:` is allowed to a host. */
+export type IsInsecureAllowed = (hostname: string) => boolean
+
+/** Reads a URL. `http:` is refused, except to hosts where that is allowed; so is a query, except where it may stand. */
 export type ReadUrl = (
   value: unknown,
   path: string,
-  allowInsecureLoopback: boolean,
+  isInsecureAllowed: IsInsecureAllowed,
   query?: 'query allowed',
 ) => URL
 
@@ -50,8 +53,28 @@ export function isLoopback(hostname: string): boolean {
   return loopbackName.test(hostname)
 }
 
-/** Returns a URL that secrets and tokens may travel to: `https:`, or `http:` to this machine where that is allowed. */
-export const mustBeSecureUrl: ReadUrl = (value, path, allowInsecureLoopback, query) => {
+/** Names and addresses that no server in the internet can have. */
+const privateName =
+  /^(?:[^.*[]+|[^*]+\.(?:internal|local|localhost|test)|(?:10|172\.(?:1[6-9]|2\d|3[01])|192\.168)[.\d]+)$/
+
+/** Reads hosts of a private network, as URLs spell them. */
+export const readPrivateHosts: Reader<readonly string[]> = list(
+  fitting<string>(
+    (name) => isText(name) && privateName.test(name) && URL.parse(`http://${name}`)?.hostname === name,
+    'a private host without a port, such as keycloak or 172.17.0.2',
+  ),
+  'an array of hosts',
+)
+
+/** Returns the hosts that an issuer's options, which may be wrong, allow `http:` to. */
+export function insecureHosts(issuer: unknown): IsInsecureAllowed {
+  const hosts = own(issuer, 'allowInsecureHosts')
+  const loopback = own(issuer, 'allowInsecureLoopback') === true
+  return (name) => (loopback && isLoopback(name)) || (Array.isArray(hosts) && hosts.includes(name))
+}
+
+/** Returns a URL that secrets and tokens may travel to: `https:`, or `http:` to a host where that is allowed. */
+export const mustBeSecureUrl: ReadUrl = (value, path, isInsecureAllowed, query) => {
   const url = typeof value === 'string' ? URL.parse(value) : null
   if (url === null)
     refuse(
@@ -69,13 +92,14 @@ export const mustBeSecureUrl: ReadUrl = (value, path, allowInsecureLoopback, que
     )
   if (url.protocol === 'https:') return url
   if (url.protocol !== 'http:') refuse(path, 'a URL with another scheme', 'an https: URL')
-  const isLocal = isLoopback(url.hostname)
-  if (isLocal && allowInsecureLoopback) return url
-  const local = 'set `allowInsecureLoopback: true` on its issuer'
-  const fix = `use https:, or ${isLocal ? local : `in a test a host name that ends in .localhost (in docker compose a network alias), and ${local}`}`
+  const { hostname } = url
+  if (isInsecureAllowed(hostname)) return url
+  const leave = isLoopback(hostname)
+    ? 'allowInsecureLoopback: true'
+    : privateName.test(hostname) && `allowInsecureHosts: ['${hostname}']`
   throw new TokenlaneError(
     'INSECURE_TRANSPORT',
-    `\`${printable(path)}\` is an http: URL (${url.origin}), unsafe for secrets and tokens; ${fix}`,
+    `\`${printable(path)}\` is an http: URL (${url.origin}), unsafe for secrets and tokens; use https:${leave ? `, or in a test set \`${leave}\` on its issuer` : ''}`,
   )
 }
 

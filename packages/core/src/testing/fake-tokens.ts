@@ -172,7 +172,7 @@ const readFake: Reader<CheckedFake> = (options, optionsPath) => {
   const readApi: Reader<CheckedApi> = (given, path) => {
     const api = typeof given === 'string' ? { baseUrl: given } : given
     return object<CheckedApi>({
-      baseUrl: (url, urlPath) => readUrl(url, urlPath, true).href,
+      baseUrl: (url, urlPath) => readUrl(url, urlPath, () => true).href,
       issuer: optional(readName, 'test'),
       ratePolicy: optional(checkRatePolicy),
       ...readingCalls(api),
@@ -191,7 +191,7 @@ const readFake: Reader<CheckedFake> = (options, optionsPath) => {
 
 function readBaseUrl(value: unknown, path: string): URL {
   const secure = typeof value === 'string' ? value.replace(/^http:/i, 'https:') : value
-  mustBeSecureUrl(secure, path, false)
+  mustBeSecureUrl(secure, path, () => false)
   return new URL(value as string)
 }
 
