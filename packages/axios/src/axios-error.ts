@@ -7,7 +7,6 @@ import { targetOf } from './target.ts'
 /** The options with which a call asks axios-retry and retry-axios for no retry: Tokenlane has retried already. */
 const noRetries = { 'axios-retry': { retries: 0 }, raxConfig: { retry: 0, noResponseRetries: 0 } }
 
-/** Adds what interceptors and plug-ins read of every error of axios. */
 export function asAxiosError(error: unknown, given: InternalAxiosRequestConfig): unknown {
   if (!isTokenlaneError(error)) return error
   const { url, baseURL } = targetOf(given)

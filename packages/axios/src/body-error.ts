@@ -3,7 +3,6 @@ import type { InternalAxiosRequestConfig } from 'axios'
 import { errorClasses } from './error-classes.ts'
 import type { NativeClient } from './native-client.ts'
 
-/** How a body ended, and by which adapter it would have been sent. */
 interface Death {
   readonly error?: unknown
   readonly isFetch: boolean

@@ -5,7 +5,6 @@ import type { NativeClient } from './native-client.ts'
 
 type CanceledClass = new (message: string, config: InternalAxiosRequestConfig) => AxiosError
 
-/** The classes of the caller's copy of axios. */
 export interface ErrorClasses {
   readonly Class: typeof AxiosError
   readonly Canceled: CanceledClass

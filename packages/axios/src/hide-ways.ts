@@ -1,5 +1,5 @@
-// What leads from a response or an error of axios to a request, which has the token, prints without it. Node asks for no form of
-// its own when it prints an uncaught error, and shows no value behind a getter.
+// Responses and errors of axios lead to the request, which has the token: here they are made to print without it. Node ignores
+// `inspect.custom` when it prints an uncaught error, but shows no value behind a getter.
 import { hideRequest } from '@tokenlane/core/adapter'
 import type { AxiosResponse } from 'axios'
 

@@ -2,7 +2,6 @@ import type { InternalAxiosRequestConfig } from 'axios'
 
 type Config = InternalAxiosRequestConfig
 type Fetch = typeof globalThis.fetch
-/** Returns the response that axios gets. */
 type Judge = (response: Response) => Promise<Response>
 
 /** axios passes what it does not know on to `fetch`. */
@@ -10,7 +9,6 @@ interface Judged extends RequestInit {
   readonly tokenlaneJudge?: Judge
 }
 
-/** What axios' types leave out. */
 interface FetchConfig {
   readonly fetchOptions?: Judged
   readonly env?: { readonly fetch?: Fetch | undefined }

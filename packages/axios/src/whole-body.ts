@@ -1,6 +1,5 @@
 import type { InternalAxiosRequestConfig } from 'axios'
 
-/** Whether this runtime is Deno. */
 export const isWholeBodyNeeded: boolean = 'Deno' in globalThis
 
 /** axios ends a form with it, and Deno does not. */

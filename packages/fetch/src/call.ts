@@ -31,7 +31,6 @@ export type TokenlaneRequestInit = InitOf<typeof globalThis.fetch> & {
 
 /** A call of `fetch` with a URL, which can be sent more than once. */
 export class Call implements OutgoingCall {
-  /** Whether the caller brings an `Authorization` header. */
   readonly hasOwnAuthorization: boolean
   readonly method: string
   readonly hasBody: boolean

@@ -270,7 +270,6 @@ function closed({ error }: { readonly error?: unknown }): Error {
   return error instanceof Error ? error : Object.assign(new Error('The body has been closed'), { code })
 }
 
-/** Returns a stack without its first line. */
 function framesOf(stack: string): string {
   return stack.slice(stack.indexOf('\n') + 1)
 }

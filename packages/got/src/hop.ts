@@ -1,7 +1,6 @@
 import type { Api, TokenManager } from '@tokenlane/core/adapter'
 import type { NormalizedOptions } from 'got'
 
-/** What got hands to Node's `request` as headers. */
 export type NativeHeaders = Record<string, unknown>
 
 /** One attempt of a call, or one redirect of an attempt. */
@@ -46,7 +45,6 @@ function hasOwnToken(headers: NormalizedOptions['headers']): boolean {
 /** Takes the place of a token that was sent: a cache has to see that there was one. */
 const redacted = '[redacted]'
 
-/** Removes the token from headers that were sent. */
 export function redact(headers: NativeHeaders): void {
   headers['authorization'] = redacted
 }

@@ -19,7 +19,6 @@ import type { Options } from 'ky'
 import type { Held, HeldPasses } from './held-passes.ts'
 import { endTimeout, timeoutOf } from './timeout.ts'
 
-/** What the calls of one `kyTokens` share. */
 export interface Attachment {
   readonly route: TokenManager['route']
   readonly passes: HeldPasses

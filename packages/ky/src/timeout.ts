@@ -19,7 +19,6 @@ class Timeout extends Number {
   }
 }
 
-/** Puts such a number in the place of the call's `timeout`. */
 export function prepareTimeout(options: Options): void {
   const { timeout = usual } = options
   // what ky refuses, or takes for no timeout, stays

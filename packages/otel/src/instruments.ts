@@ -9,7 +9,6 @@ export type AttributeName =
   | 'tokenlane.limit'
   | 'error.type'
 
-/** One metric. */
 export interface Instrument {
   readonly kind: 'histogram' | 'counter' | 'gauge'
   /** In UCUM: `s` for seconds, `d` for days, `1` for a share or a flag, `{call}` for a number of calls. */

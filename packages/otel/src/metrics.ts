@@ -14,7 +14,6 @@ export function recordMetrics(
   scope: MeterScope,
   common: Attributes,
 ): { requestEnded(request: TokenRequest): void; end(): void } {
-  // throws while the caller can see it
   scope.instruments()
   const { observer, requestEnded, inFallback } = recordingIn(scope, common)
   const source = { tokens: new WeakRef(tokens), common, inFallback }

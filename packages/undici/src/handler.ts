@@ -1,7 +1,6 @@
 // Types alone: the package loads no undici, since the caller's copy decides.
 import type { Dispatcher } from 'undici'
 
-/** What undici tells of a request. */
 export interface Handler extends Omit<Dispatcher.DispatchHandler, 'onResponseError' | 'onBodySent'> {
   onResponseError?(controller: Controller | null, error: unknown): void
   onBodySent?(chunk: Buffer): void
@@ -14,7 +13,6 @@ export interface Controller extends Dispatcher.DispatchController {
 
 export type ResponseHeaders = Parameters<NonNullable<Handler['onResponseStart']>>[2]
 
-/** What `dispatch` takes. */
 export interface DispatchOptions extends Omit<Dispatcher.DispatchOptions, 'headers'> {
   readonly headers?: unknown
   readonly signal?: { readonly aborted?: boolean } | null

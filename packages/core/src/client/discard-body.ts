@@ -4,7 +4,6 @@ const mostRead = 65_536
 /** In milliseconds: a body may stall without an end. */
 const longestRead = 1_000
 
-/** A stream of the web or of Node. */
 type Body = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
 
 /**

@@ -35,7 +35,6 @@ function hideSocket(socket: object): void {
   if (!Object.hasOwn(socket, inspect)) Object.assign(socket, asSocket)
 }
 
-/** An agent of `node:http`, or of a package in its place. */
 interface AgentLike {
   addRequest(request: object, ...options: unknown[]): void
 }

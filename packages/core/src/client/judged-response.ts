@@ -63,7 +63,6 @@ function reportOf({ statusCode = 0, headers }: IncomingMessage): ResponseHead {
   }
 }
 
-/** Returns a response for its client, with this body or none. */
 function withBody(response: IncomingMessage, body: readonly Uint8Array[] | undefined): object {
   const { Readable } = process.getBuiltinModule('node:stream')
   const { statusCode, statusMessage, httpVersion, rawHeaders, socket } = response

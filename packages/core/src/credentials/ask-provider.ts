@@ -46,7 +46,6 @@ export async function askFunction(
 
 /** Codes as systems and libraries write them: ENOENT, ERR_ACCESS_DENIED, SecretNotFound. A secret looks otherwise. */
 const codeForm = /^(?:E[A-Z]{2,14}|[A-Z]{2,16}(?:_[A-Z]{2,16})+|(?:[A-Z][a-z]{2,15}){2,6})$/
-/** The name of a class that its author wrote into a program. */
 const className = /^(?!Error$)[A-Z]\w{0,63}$/
 
 /** Returns why such a function failed: its class and code alone, since errors of files and vaults may quote what was read. */

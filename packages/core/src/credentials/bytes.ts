@@ -4,7 +4,6 @@ export function bytesOf(text: string): Bytes {
   return new TextEncoder().encode(text)
 }
 
-/** Returns bytes in base64url, without padding (RFC 4648 §5). */
 export function base64url(binary: ArrayBuffer | Bytes): string {
   const text = Array.from(new Uint8Array(binary), (byte) => String.fromCharCode(byte)).join('')
   return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')

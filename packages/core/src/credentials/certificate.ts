@@ -12,7 +12,6 @@ type Values = Readonly<Record<string, unknown>>
 const ofFile: Check = (value, fields) => (value === '' ? undefined : text(value, fields))
 const optional = { passphrase: ofFile, secretIssuedAt: date }
 
-/** The credentials of a client that shows a certificate, as PEM text. */
 export const certificateKind: CredentialsKind = {
   method: 'tls_client_auth',
   proof: 'certificate',
@@ -24,7 +23,6 @@ export const certificateKind: CredentialsKind = {
   clientOf: pairIn,
 }
 
-/** The same in one file, PKCS#12. */
 export const pfxKind: CredentialsKind = {
   method: 'tls_client_auth',
   proof: 'certificate',

@@ -11,7 +11,6 @@ import {
 } from './client.ts'
 import type { ClientCredentials } from './credentials.ts'
 
-/** Checked credentials. */
 export interface CheckedCredentials {
   /** The clients that are known before a provider is called: it may have read them when it was checked. */
   readonly initial: readonly ClientCredentials[]

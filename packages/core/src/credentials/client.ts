@@ -38,7 +38,6 @@ export interface CredentialsKind extends Fields {
 export type CredentialsKinds = OneOrMore<CredentialsKind>
 type OneOrMore<T> = readonly [T, ...T[]]
 
-/** The same for text only. */
 export type TextKinds = OneOrMore<Fields>
 
 /** A provider as it is called: those of this package also look at the kinds that the issuer allows. */
@@ -102,7 +101,6 @@ export function readClient(
   return { client: Object.freeze(client) as unknown as ClientCredentials }
 }
 
-/** Returns the allowed fields for a message. */
 export function clientWith(kinds: TextKinds): string {
   return `an object with ${kinds.map((kind) => fieldsOf(kind).join(', ')).join('; or with ')}`
 }
@@ -112,7 +110,7 @@ export function keyOf(client: ClientCredentials): string {
   return JSON.stringify({ ...client, secretIssuedAt: undefined })
 }
 
-/** Returns the keys by which refusals are remembered: a replaced file is another proof, and so is a second function. */
+/** Returns the keys by which refusals are remembered. A replaced file counts as another proof, and so does a second function. */
 export function proofKeysOf(clients: readonly ClientCredentials[]): ReadonlyMap<ClientCredentials, string> {
   const times = new Map<string, number>()
   const keys = new Map<ClientCredentials, string>()

@@ -11,7 +11,6 @@ import { secretExpiry, type SecretLifetime } from './secret-expiry.ts'
 /** How many clients in 30 s may be refused and replaced: a provider may return a new wrong secret each time. */
 const mostReplaced = 8
 
-/** Credentials of one issuer, and how they are sent. */
 interface RotationOptions extends SecretLifetime {
   readonly credentials: CheckedCredentials
   readonly proofs: CredentialsKinds

@@ -12,7 +12,6 @@ function isCryptoKey(value: unknown): value is CryptoKey {
   return Object.prototype.toString.call(value) === '[object CryptoKey]'
 }
 
-/** What tells keys of two algorithms apart. */
 interface KeyAlgorithm<Hash = string> {
   readonly name: string
   readonly hash?: Hash
@@ -36,7 +35,6 @@ const parameters: Record<SigningAlgorithm, KeyAlgorithm & { saltLength?: number 
 
 const algorithms = Object.keys(parameters) as readonly SigningAlgorithm[]
 
-/** The credentials of a client that signs assertions. */
 export const keyKind: CredentialsKind = {
   method: 'private_key_jwt',
   proof: 'key',
@@ -132,7 +130,6 @@ export async function privateKeyBytes(privateKey: string | object): Promise<Byte
   return new Uint8Array(await globalThis.crypto.subtle.exportKey('pkcs8', privateKey))
 }
 
-/** Returns the `alg` of a JSON Web Key. */
 function algorithmIn(privateKey: string | object): SigningAlgorithm | undefined {
   const { alg } = privateKey as { readonly alg?: unknown }
   return algorithms.find((one) => one === alg)

@@ -34,7 +34,6 @@ export function secretExpiry({ issuer, secretLifetime, notices }: SecretLifetime
 
   return {
     daysLeft: (): number | undefined => daysLeft(),
-    /** Follows these credentials from now on. */
     watch(credentials: ClientCredentials | undefined): void {
       watched = credentials
       daysLeft()

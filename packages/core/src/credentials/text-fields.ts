@@ -35,7 +35,6 @@ function inText(kinds: CredentialsKinds = [secretKind]): TextKinds {
   return kinds.map((kind) => kind.inText ?? kind) as readonly unknown[] as TextKinds
 }
 
-/** Returns the fields that the clients need, in the order in which an operator looks for them. */
 export function neededFields(read: ReadText, kinds: TextKinds): readonly string[] {
   return ['clientId', ...new Set(kindsIn(read, kinds).flatMap(renewedFields))]
 }

@@ -19,7 +19,6 @@ const originFields = ['authorization', 'cookie', 'host', 'proxy-authorization']
 const referrerPolicies =
   /^(?:no-referrer(?:-when-downgrade)?|same-origin|(?:strict-)?origin(?:-when-cross-origin)?|unsafe-url)$/
 
-/** Whether a response is a redirect. */
 export function isRedirect({ status, headers }: Response): boolean {
   return redirectStatuses.has(status) && headers.has('location')
 }
@@ -49,7 +48,6 @@ export function nextHop(hop: Hop, response: Response): Hop {
   return { url, method: 'GET', headers, init, hasBody: false, replayable: true }
 }
 
-/** The error of Node's own `fetch`. */
 export function networkError(reason: string): TypeError {
   return new TypeError('fetch failed', { cause: new Error(reason) })
 }

@@ -106,7 +106,6 @@ function failedBy(error: unknown): TypeError {
   return new TypeError('fetch failed', { cause: error ?? premature })
 }
 
-/** The options of one request of the call. */
 function asked(
   { client, signal, priority, resend, cost }: OutgoingCall,
   hop: Hop,
@@ -141,7 +140,6 @@ function redefine(
   })
 }
 
-/** Returns one exchange that ended with a `Response` of the Fetch standard. */
 export function exchangeOf(response: Response, follow?: Exchange<Response>['follow']): Exchange<Response> {
   return {
     status: response.status,

@@ -31,9 +31,8 @@ function busyBy({ fetch = ofRuntime }: { readonly fetch: object | undefined }): 
 }
 
 /**
- * Makes one token request. Once the endpoint was busy for a manager of this process, all of them ask it one after another:
- * further apart after each refusal, and closer again after each token. How long a refused manager itself waits is decided by
- * its own backoff.
+ * Makes one token request. Once the endpoint was busy, all managers of this process ask it one after another: further apart
+ * after each refusal, closer again after each token. A refused manager also waits as its own backoff says.
  *
  * @throws TokenlaneError `TOKEN_REQUEST_FAILED` if its turn comes after the calls that wait have given up.
  */

@@ -21,7 +21,6 @@ import type { IssuerOptions } from './issuer-options.ts'
 import { describeUrl, type UrlOptions, urlOptionOf } from './issuer-url.ts'
 import { type ClientProofs, type FormField, protocolOf, type TokenEndpoint } from './protocol.ts'
 
-/** The checked options of an issuer, without its URL. */
 type CheckedSettings = ReadAs<
   Omit<IssuerOptions, keyof UrlOptions | 'assertionAudience'>,
   {
@@ -36,7 +35,6 @@ type CheckedSettings = ReadAs<
   }
 >
 
-/** An issuer whose options are in order. */
 export type CheckedIssuer = CheckedSettings &
   Omit<TokenEndpoint, 'issuer' | 'fetch' | 'beforeRequest' | 'manager'>
 
@@ -102,7 +100,6 @@ const readParameters: Reader<readonly FormField[]> = (value, path) => {
   return fields(value, path).flatMap(([, repeated]) => repeated)
 }
 
-/** The header fields that the token request sets by itself. */
 const ownHeaders = ['content-type', 'content-length', 'host', 'transfer-encoding']
 /** Those that `fetch` refuses at each request. */
 const unsendable = ['connection', 'keep-alive', 'upgrade', 'expect']
@@ -159,7 +156,6 @@ const milliseconds: Reader<number> = (value, path) => {
   return span
 }
 
-/** How settings that depend on no other are read. */
 const settings = {
   scope: optional(readScope),
   tokenTypes: optional(readTokenTypes),

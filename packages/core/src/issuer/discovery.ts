@@ -22,7 +22,6 @@ export function byMetadata(issuer: URL, option: string) {
       found = await fetchMetadata({ ...request, url: issuer }, option)
       isOutdated = false
     } catch (error) {
-      // old metadata is better than none
       if (found === undefined) throw error
     }
     return found

@@ -90,7 +90,6 @@ function faultOf(
   }
 }
 
-/** Returns the JSON object in a part of a JWT. */
 function objectIn(part = ''): Readonly<Record<string, unknown>> | undefined {
   if (!/^[\w-]+$/.test(part)) return undefined
   try {

@@ -33,7 +33,6 @@ export function descriptionIn(
   return shown === '' || isTold ? '' : `, "${shown}"`
 }
 
-/** How a token in JSON begins. */
 const jwt = /\beyJ[\w-]{8}/
 
 /** What members that describe an error are called, the more telling ones first. */
@@ -45,7 +44,6 @@ const describing = [
   /reason/i,
   /^error$/i,
 ]
-/** How deep in a response they are looked for. */
 const deepest = 4
 
 /** Returns the texts in an object, by the names that they have there, and where they are. */

@@ -45,7 +45,6 @@ export function limitedRequests(
   }
 }
 
-/** One token request in the queue of its endpoint. */
 class Turn implements BudgetQueue {
   readonly policy: CheckedPolicy
   readonly emit: Emit

@@ -60,7 +60,6 @@ const signedAssertion = (): ClientProof => ({
   },
 })
 
-/** A TLS certificate (RFC 8705 §2), in one of its forms. */
 function clientCertificate(kind: CredentialsKind, ownFetch: boolean): ClientProof {
   const obstacle = {
     given: 'for tls_client_auth, which needs `node:https`, not the `fetch` option',

@@ -46,7 +46,6 @@ export interface TokenEndpoint {
 /** As much of `fetch` as the requests to an issuer use. */
 export type IssuerFetch = (url: string, init: RequestInit) => Promise<Response>
 
-/** A field of the form that a token request sends. */
 export type FormField = readonly [name: string, value: string]
 
 /** One request to an issuer: where it goes, what sends it, and what no message may quote. */
@@ -57,10 +56,8 @@ export interface IssuerRequest extends Pick<TokenEndpoint, 'issuer' | 'url' | 'f
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A response of the issuer, read as a whole. */
 export interface IssuerResponse {
   readonly status: number
-  /** Whether that is a success. */
   readonly ok: boolean
   readonly body: string
   /** Members of a JSON body, or of the form that some servers send; empty for anything else. */
@@ -137,7 +134,6 @@ export const secretInForm: ClientProof = {
   prove: (client) => ClientSecretPost((client as Credentials).clientSecret),
 }
 
-/** A known token endpoint, and a secret in the form. */
 const plain: IssuerProtocol = { proofs: () => [secretInForm] }
 
 /** Registered, so that it also holds across two copies of the package. */
@@ -152,7 +148,6 @@ export function protocolOf(options: object): IssuerProtocol {
   return (options as { readonly [key]?: IssuerProtocol })[key] ?? plain
 }
 
-/** Returns the server of a token endpoint without metadata. */
 export function knownServer(url: URL): AskedServer {
   const metadata = { issuer: url.origin, token_endpoint: url.href }
   return { url, metadata, audience: url.href, clock: { ahead: 0, date: null } }

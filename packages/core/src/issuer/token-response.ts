@@ -11,7 +11,6 @@ import type { ClientProof, IssuedToken, IssuerRequest, IssuerResponse, TokenEndp
 import { lifetimeIn } from './token-lifetime.ts'
 import type { Wait } from './token-source.ts'
 
-/** One token request. */
 interface TokenRequest {
   readonly endpoint: TokenEndpoint
   readonly client: ClientCredentials

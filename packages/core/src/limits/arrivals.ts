@@ -13,7 +13,6 @@ export interface LimiterClock {
 
 /** A sent request, and the latest time at which it can arrive. */
 export interface SentRequest<Units = unknown> {
-  /** What it takes of the limits. */
   readonly units: Units
   readonly sentAt: number
   /** Whether its connection may have been opened for it. */
@@ -161,7 +160,6 @@ export class Arrivals<Units = unknown> {
     return Math.min(before, Math.max(request.latest, now - notice))
   }
 
-  /** The exchange of an answered request ended: its connection is free. */
   freed(): void {
     this.#connections.freed()
   }

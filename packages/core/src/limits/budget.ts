@@ -14,7 +14,6 @@ import { type Sharer, Turns } from './turns.ts'
 
 export interface BudgetQueue extends Sharer, Restrained {}
 
-/** The units of one call that was sent. */
 export interface Unit {
   readonly permit: Permit
   readonly call: SentCall

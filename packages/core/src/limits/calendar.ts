@@ -25,7 +25,7 @@ export function windowAt(
   }
   const length = calendarWindows[window]
   const start = Math.floor(local.getTime() / length) * length
-  // an hour or less of the local clock is one of any clock, also where it is set forward or back
+  // where the local clock is set forward or back, its seconds, minutes and hours stay as long as those of any clock
   if (length <= calendarWindows.hour) {
     const since = local.getTime() - start
     return { start: instant - since, end: instant - since + length }

@@ -5,7 +5,6 @@ import { readDate, type ResponseHead } from './rate-limit-headers.ts'
 import { type Claim, type FixedLimit, isSliding } from './rate-limiter.ts'
 import type { CheckedPolicy } from './rate-policy.ts'
 
-/** How many claims are kept. */
 const mostClaims = 1_000
 /** For how long at most the edges of a calendar's window are kept: clocks drift apart. In milliseconds. */
 const clockHolds = 60_000
@@ -45,7 +44,6 @@ export class Claims {
     this.forget()
   }
 
-  /** The limits changed. */
   forget(): void {
     this.#held.clear()
     this.#last = undefined

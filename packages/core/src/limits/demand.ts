@@ -50,7 +50,7 @@ export class Demands {
     this.plain = { key: '', cost: 1, series }
   }
 
-  /** @throws TokenlaneError `INVALID_OPTIONS` for a cost that is none, or that no window of a limit ever has. */
+  /** @throws TokenlaneError `INVALID_OPTIONS` for an invalid cost, and for one above a quota. */
   of(call: AskingCall, { cost }: Pick<CheckedPolicy, 'cost'>): Demand {
     if (call.cost === undefined && cost === undefined && !this.#isMatched) return this.plain
     return refusingTo('send call', () => this.#read(call, cost))
@@ -80,7 +80,6 @@ export class Demands {
     return demand
   }
 
-  /** One for each kind of calls so far. */
   get all(): Demand[] {
     return [this.plain, ...this.#kinds.values()]
   }

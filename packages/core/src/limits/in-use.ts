@@ -12,7 +12,6 @@ export interface LimitStatus extends NamedLimit {
   readonly used?: number
 }
 
-/** How full the limits of one kind of calls are. */
 interface Filling extends Pick<Usage, 'lag' | 'arrivesWithin'> {
   /** The used share of the fullest limit, and how many units are left in the emptiest; `undefined` while not known. */
   readonly share: number | undefined
@@ -44,7 +43,6 @@ export class InUse {
     return shares.length > 0 ? Math.max(...shares) : undefined
   }
 
-  /** The limits with a `name` or a `match`. */
   get rows(): LimitStatus[] | undefined {
     const { policy, demands } = this.#claims
     const rows = policy.limits.flatMap((limit, index): LimitStatus[] => {

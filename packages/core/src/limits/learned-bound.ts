@@ -32,7 +32,7 @@ export class LearnedBound {
   failed(): void {
     this.#quiet = 0
     if (this.#wasRefused) this.ms = Math.min(setUpFactor * this.#grace, this.ms * laterRaise)
-    // hardly less than what is assumed at first: a stall, which says nothing of the network
+    // hardly less than the initial assumption: a stall, which says nothing about the network
     else if (this.ms * firstRaise > this.#grace) this.ms = this.#grace
     else {
       this.ms *= firstRaise

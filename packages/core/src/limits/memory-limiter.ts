@@ -61,7 +61,6 @@ const longestBatched = 10_000
 /** After this many more series, those without a unit are dropped. */
 const mostUnused = 100
 
-/** One limit in force, and the units that it counts. */
 interface Window {
   readonly limit: LimitInForce
   readonly series: Series

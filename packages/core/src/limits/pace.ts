@@ -68,7 +68,6 @@ export class Pace {
     })
   }
 
-  /** The limits that are kept, at the current pace. */
   get kept(): RateLimit[] {
     return this.#all.map(({ kept }) => kept)
   }
@@ -158,7 +157,6 @@ export class Pace {
     this.resumed(now)
   }
 
-  /** Forgets the refusals so far. */
   resumed(now: number): void {
     this.#refusals = undefined
     this.#accepted = 0

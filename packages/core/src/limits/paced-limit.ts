@@ -165,7 +165,6 @@ export class PacedLimit {
     this.calls = Math.max(slowest * this.quota, calls)
   }
 
-  /** Keeps the pace from rising for some windows from now. */
   hold(now: number): void {
     this.#quietSince = now
   }
@@ -183,7 +182,6 @@ export class PacedLimit {
     return true
   }
 
-  /** What this process has found, for others. */
   get found(): FoundLimit {
     const [quota, calls] = [finite(this.quota), finite(this.calls)]
     const taken = [...this.#taken]

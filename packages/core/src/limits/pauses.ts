@@ -69,7 +69,6 @@ export class Pauses {
     this.#trial((since + until) / 2, now)
   }
 
-  /** Lets a call try if none has done so. */
   tryOn({ since }: FixedLimit, now: number): void {
     this.#trial(since, now)
   }

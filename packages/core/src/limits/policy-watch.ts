@@ -39,7 +39,6 @@ export class PolicyWatch {
     return emit.isObserved && this.#reported.size < mostReported
   }
 
-  /** Compares the limits in the headers with the policy. */
   compare(seen: readonly RateLimit[], emit: Emit): void {
     const configured = this.#policy.limits
     const differing = seen.filter(

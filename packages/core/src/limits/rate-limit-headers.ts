@@ -113,7 +113,6 @@ export function settledCost(
 ): number {
   if (isRefused) return countsRefused ? demand.cost : 0
   const given: unknown = actualCost && answerOf('actualCost', actualCost, response)
-  // as headers have it
   const actual = typeof given === 'string' ? numberOf(given) : given
   return Number.isFinite(actual) && (actual as number) >= 0 ? (actual as number) : demand.cost
 }
@@ -123,7 +122,6 @@ export function readDate(response: ResponseHead): number | undefined {
   return textOf(response, 'age') === undefined ? readInstant(textOf(response, 'date')) : undefined
 }
 
-/** Calls a function of a policy with a response. */
 function answerOf<T>(name: string, ask: (response: PolicyResponse) => T, response: ResponseHead): T {
   const header = (field: string): string | undefined => response.header?.(field.toLowerCase()) ?? undefined
   const answer = ask({ status: response.status, header })

@@ -59,7 +59,6 @@ export function readApis(
   }
 }
 
-/** Refuses limits of one name that differ. */
 function mustAgree(apis: readonly CheckedApi[], path: string): void {
   const byName = new Map<string, { readonly limit: Limit; readonly at: string }>()
   for (const [index, { ratePolicy }] of apis.entries())
@@ -82,7 +81,6 @@ const readRatePolicy: Reader<CheckedPolicy> = (value, path) => {
   )
 }
 
-/** Returns readers of the options that say when an API's calls are sent again. */
 export function readingCalls(
   api: unknown,
 ): Pick<Description<CheckedApi>, 'resend' | 'refusedStatuses' | 'scheme'> {
@@ -110,7 +108,6 @@ const readMethods = list(
 const readResend: Reader<boolean | readonly string[]> = (value, path) =>
   typeof value === 'boolean' ? value : readMethods(value, path)
 
-/** Returns the allowed names of issuers for a message. */
 export function issuerNames(issuers: Iterable<string>): string {
   return `one of ${Array.from(issuers, (name) => printable(name)).join(', ')}`
 }

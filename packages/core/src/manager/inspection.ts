@@ -20,7 +20,6 @@ interface InspectedIssuer {
   readonly requestTimeout: number
 }
 
-/** The parts of managers, for tools. */
 export const managers: WeakMap<
   object,
   { readonly options: CheckedOptions; readonly issuers: ReadonlyMap<string, InspectedIssuer> }
@@ -152,7 +151,6 @@ async function clientsOf({ credentials, requestTimeout }: InspectedIssuer): Prom
   return [...new Map(clients.map((client) => [keyOf(client), client])).values()]
 }
 
-/** Returns the printable part of a client. */
 function describeClient(client: ClientCredentials): ClientDescription {
   const { clientId, secretIssuedAt } = client
   const { certificate = 'pfx' in client ? certificateIn(tlsIdentityOf(client)) : undefined } =
@@ -190,7 +188,6 @@ async function outcomeOf(
   }
 }
 
-/** A wait of no call. */
 const noWait: Wait = {
   timeLeft: Infinity,
   needed: false,

@@ -28,7 +28,6 @@ import { tokenNotices } from '../issuer/token-notices.ts'
 import { TokenlaneError } from '../errors.ts'
 import type { TokenManagerOptions } from './manager-options.ts'
 
-/** What a manager gets besides its options. */
 interface PartsOptions {
   readonly tenant?: string
   /** Names of the other options if one object holds those of the manager and of its only issuer. */

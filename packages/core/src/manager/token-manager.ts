@@ -113,7 +113,6 @@ export interface TokenManager<Issuer extends string = string> extends AsyncDispo
   close(options: CloseOptions): Promise<CutOff>
 }
 
-/** The parts of a manager. */
 interface RegistrationParts {
   readonly issuers: ReadonlyMap<
     string,

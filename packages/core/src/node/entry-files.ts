@@ -25,7 +25,6 @@ export class EntryFiles {
     this.#folder = folder
   }
 
-  /** Returns the numbers of the files, the highest first. */
   async numbers(): Promise<number[]> {
     const names = await ifThere(() => patiently(() => fs.readdir(this.#folder)))
     return (names ?? [])

@@ -43,7 +43,6 @@ export function fileCredentials(path: string): CredentialsProvider {
   )
 }
 
-/** Returns the credentials in a folder with one file per field, all of one version of the folder. */
 function readFolder(path: string, kinds: TextKinds): readonly ClientCredentials[] {
   let version: string
   let found: ReturnType<typeof clientsFromTexts>

@@ -17,7 +17,6 @@ export function nearestOf(text: string, names: readonly string[]): string | unde
   return nearest
 }
 
-/** Returns the Levenshtein distance. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (let i = 1; i <= from.length; i += 1) {

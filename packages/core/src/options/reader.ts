@@ -36,7 +36,7 @@ export function object<T extends object>(
   }
 }
 
-/** Reads an option that may be left out: what it is read as then. */
+/** Reads an option that may be left out; `missing` is its default. */
 export function optional<T, Missing = undefined>(read: Reader<T>, missing?: Missing): Reader<T | Missing> {
   return (value, path) => (value === undefined ? (missing as Missing) : read(value, path))
 }
@@ -51,7 +51,6 @@ export function record<T>(
   }
 }
 
-/** Reads an array, each item by the same reader. */
 export function list<T>(item: Reader<T>, allowed: string): Reader<readonly T[]> {
   return (value, path) => {
     if (!Array.isArray(value)) refuse(path, shape(value), allowed)
@@ -59,7 +58,6 @@ export function list<T>(item: Reader<T>, allowed: string): Reader<readonly T[]> 
   }
 }
 
-/** Reads what fits, as it is. */
 export function fitting<T>(fits: (value: T) => boolean, allowed: string): Reader<T> {
   return (value, path) =>
     fits(value as T)

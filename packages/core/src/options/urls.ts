@@ -17,7 +17,6 @@ export type ReadUrl = (
   query?: 'query allowed',
 ) => URL
 
-/** Reads the name of the environment that this process is in. */
 export const readEnvironment: Reader<string | undefined> = optional(
   text('a name, such as testing or production'),
 )
@@ -48,7 +47,6 @@ export function urlsOf(environment: unknown, read: ReadUrl = mustBeSecureUrl): R
 
 const loopbackName = /^(?:(?:.+\.)?localhost|\[::1\]|127(?:\.\d{1,3}){3})$/
 
-/** Returns whether a host name is one of this machine's own. */
 export function isLoopback(hostname: string): boolean {
   return loopbackName.test(hostname)
 }
@@ -103,7 +101,6 @@ export const mustBeSecureUrl: ReadUrl = (value, path, isInsecureAllowed, query) 
   )
 }
 
-/** Returns a URL or a path without the slashes at its end. */
 export function withoutLastSlash(url: string): string {
   return url.replace(/\/+$/, '')
 }

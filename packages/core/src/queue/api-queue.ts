@@ -18,7 +18,6 @@ import {
 } from './queued-calls.ts'
 import { WaitingTime } from './waiting-time.ts'
 
-/** The token of an API, as its queued calls need it. */
 interface NeededToken {
   live(): AccessToken | undefined
   wait(signal: undefined): Promise<AccessToken>

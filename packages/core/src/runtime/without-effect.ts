@@ -4,7 +4,5 @@ export function withoutEffect(call: () => unknown): void {
     const outcome = call()
     // a promise of another realm, or of a library, is no instance of this realm's class
     if (Object(outcome) === outcome) new Promise((settle) => settle(outcome)).catch(() => {})
-  } catch {
-    // the failure is the application's own
-  }
+  } catch {}
 }

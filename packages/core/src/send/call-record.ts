@@ -7,7 +7,6 @@ import { Tracing } from '../tracing.ts'
 import type { AdmitOptions } from './api.ts'
 import type { Refusing } from './rejections.ts'
 
-/** Where calls are published that somebody observes. */
 export const tracing: Tracing<CallRecord> = new Tracing('tokenlane:call')
 
 /** Of foreign errors only identifier-like names and codes are reported, never messages. */

@@ -31,9 +31,8 @@ interface Exchange {
 export const isTool: unique symbol = Symbol.for('tokenlane.tool') as never
 
 /**
- * Tells the managers of an application of requests of this process that were answered with a 401 and brought no
- * `Authorization`: no adapter sees what is sent by a client that nothing is attached to. For any other response a status is
- * compared, no more.
+ * Reports requests of this process that had no `Authorization` and got a 401: no adapter sees what is sent by a client
+ * without tokens. For any other response only a status is compared.
  */
 export class CallsWithoutToken {
   /** By the `baseUrl` of an API, in the managers that have it: tenants have the same, and one of them speaks. */

@@ -4,7 +4,6 @@ import { isLoopback } from '../options/urls.ts'
 /** Missed places that are reported at most: a process may call any number of them. */
 const mostReported = 100
 
-/** Returns a path, as events show it. */
 export const shownPath = ({ pathname }: URL): string => pathname.slice(0, 200)
 
 /**

@@ -27,7 +27,6 @@ const { subtle } = globalThis.crypto
 const algorithm = 'AES-GCM'
 /** A multiple of 3: its base64 can stand before another one. */
 const ivLength = 12
-/** Stands before every entry, to tell this format from later ones. */
 const version = '1.'
 
 /** Encrypts one issuer's token so that only a holder of the client secret, of the private key or of the store's key in its place, reads it. */

@@ -43,7 +43,6 @@ export class FakeApi extends ProtectedApi {
   readonly #holds = new Set<object>()
   readonly #serve: () => void
   #calls = 0
-  /** Attempts sent. */
   #sends = 0
   /** How many attempts to come are refused. */
   #refusals = 0
@@ -102,12 +101,10 @@ export class FakeApi extends ProtectedApi {
     this.#refusals += 1
   }
 
-  /** Lets no call go until `release` with the same object. */
   hold(by: object): void {
     this.#holds.add(by)
   }
 
-  /** Ends one hold, or all of them. */
   release(by?: object): void {
     if (by === undefined) this.#holds.clear()
     else this.#holds.delete(by)

@@ -22,7 +22,6 @@ export type RenewalOptions = Pick<CheckedIssuer, 'renewBefore' | 'maxWait' | 'ur
   readonly emit: Emit
 }
 
-/** What all renewals of one issuer's token share. */
 export type Renewed = RenewalOptions & {
   readonly source: TokenSource
   readonly held: HeldToken

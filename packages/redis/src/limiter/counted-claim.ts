@@ -17,7 +17,7 @@ const shortestKept = 10_000
 const unusedKept = 60_000
 /** A unit blocks new grants for this long at most, in milliseconds: no outage stops an API for longer. */
 const longestBlock = 60_000
-/** What was granted ahead is still used, and may be reported late, by this and by a half of the span, in milliseconds at most. */
+/** A unit that was granted ahead may be used and reported late: by this and half of the span, in milliseconds, up to `mostLate`. */
 const lateUse = 200
 const mostLate = 1_000
 /** How late a waiting process may come before others take its turn, in milliseconds. */
@@ -119,7 +119,6 @@ export class CountedClaim {
     return wait
   }
 
-  /** Returns how units are kept for all claims. */
   kept(others: Keeping): Keeping {
     const long = this.#spans.filter((span) => span > longSpan)
     const short = this.#spans.filter((span) => span <= longSpan)

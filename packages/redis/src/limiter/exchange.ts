@@ -37,7 +37,6 @@ export interface Response {
   readonly epoch: number
   readonly turn: number
   readonly member: number
-  /** Redis' clock. */
   readonly clock: number
   readonly wants: readonly {
     /** When each granted unit may be used. */

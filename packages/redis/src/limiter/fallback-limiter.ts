@@ -96,7 +96,6 @@ export class FallbackLimiter {
     return share
   }
 
-  /** Returns the first turn of this process after `at`. */
   #turnAfter(at: number, period: number): number {
     if (period === 0) return at
     const first = this.#part * period - this.#offset

@@ -78,7 +78,6 @@ export class FleetLimiter implements RateLimiter {
   #cancelTimer: () => void = () => {}
   #exchanges = 0
   #lastSentAt = never
-  /** What Redis said last. */
   #heard = { epoch: 0, turn: 0, member: 0 }
   #counts: readonly [number, number] = [0, 0]
   /** Redis' clock less that of this process, in milliseconds. */
