@@ -70,7 +70,8 @@ export class Call implements OutgoingCall {
     this.replayable = isReplayable(init.body)
     this.followsRedirects = (init.redirect ?? 'follow') === 'follow'
     // `fetch` refuses what is not a signal
-    this.signal = init.signal instanceof AbortSignal ? init.signal : undefined
+    const { signal } = init
+    this.signal = typeof signal?.throwIfAborted === 'function' ? signal : undefined
     this.mustBeRight = isForeign ? undefined : () => this.#mustBeRight()
   }
 

@@ -122,3 +122,13 @@ test('a call that waits leaves no listener on its signal before it is sent', asy
   controller.abort()
   await expect(call).rejects.toMatchObject({ name: 'AbortError' })
 })
+
+test("a signal of the runtime ends a call that waits where jsdom's AbortSignal has taken the place of its class", async () => {
+  sandbox.control.slowIssuer('weblink', 60_000)
+  const controller = new AbortController()
+  vi.stubGlobal('AbortSignal', EventTarget)
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const call = fetch(weblink('records'), { signal: controller.signal })
+  controller.abort('over')
+  await expect(call).rejects.toBe('over')
+})
