@@ -5,13 +5,16 @@ import { putTogether } from './put-together.ts'
 import { mustBeObject, own, refuse, refusingTo } from '../options/check.ts'
 import type { TokenManager } from './token-manager.ts'
 
+/** An issuer's options without its `ratePolicy`, for each of the ways in which they can be given. */
+type OneIssuerOptions<Options = IssuerOptions> = Options extends unknown ? Omit<Options, 'ratePolicy'> : never
+
 /** The options of one issuer, of the one API that accepts its tokens, and of their manager. */
-type OneApiOptions = IssuerOptions &
+type OneApiOptions = OneIssuerOptions &
   Omit<ApiOptions, 'issuer'> &
   Omit<TokenManagerOptions, 'issuers' | 'apis'>
 
 /** The owner of each option that is not the issuer's. */
-const owners: Record<Exclude<keyof OneApiOptions, keyof IssuerOptions> | 'ratePolicy', 'api' | 'manager'> = {
+const owners: Record<Exclude<keyof OneApiOptions, keyof OneIssuerOptions>, 'api' | 'manager'> = {
   baseUrl: 'api',
   ratePolicy: 'api',
   resend: 'api',
