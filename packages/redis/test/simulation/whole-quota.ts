@@ -14,10 +14,10 @@ export const answerTimes: Readonly<Record<string, (random: () => number) => numb
 }
 
 const runs = 2
-/** How long a run lasts after its first four minutes, in seconds: 50 processes learn for as long. */
-const each = 600
+/** How long a run lasts after its first four minutes, in seconds: */
+const each = 300
 
-/** What an API with 25 calls a second gives a fleet that learns: the mean of two runs of ten minutes, by two seeds. */
+/** What an API with 25 calls a second gives a fleet that learns: the mean of two runs of five minutes, by two seeds. */
 export async function wholeQuota(options: {
   readonly redis: RedisClient
   readonly size: number
