@@ -1,11 +1,8 @@
 import { parseArgs } from 'node:util'
 
-import { CommanderError } from 'commander'
-
 import { handedOver, runInOwnProcess } from './own-process.ts'
 import { CannotLook, exitStatus, WrongUsage } from './exit-status.ts'
 import { columnsOf, hanging } from './hanging.ts'
-import { createProgram } from './program.ts'
 import { tellFailure } from './print.ts'
 
 /**
@@ -19,23 +16,20 @@ export async function runTokenlane(argv: readonly string[]): Promise<number> {
     const { runSandboxCommand } = await import('@tokenlane/sandbox/command')
     return runSandboxCommand(argv.slice(1), 'tokenlane sandbox')
   }
-  let status: number = exitStatus.fine
-  const program = createProgram((result) => (status = result))
   try {
     const [envFile, others] = withoutEnvFile(argv)
     // the application may write to standard output, which is for the result where a script reads it
     const keepsOutput = runApplication.has(argv[0]) && !process.stdout.isTTY
     if (handedOver === undefined && (envFile !== undefined || keepsOutput))
       return await runInOwnProcess(others, { envFile, keepsOutput })
-    if (argv.length === 0) program.outputHelp()
-    else await program.parseAsync([...argv], { from: 'user' })
-    return status
+    // not before: a process that only starts another one needs none of it
+    const { runProgram } = await import('./program.ts')
+    return await runProgram(argv)
   } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) return exitStatus.fine
-    const command = program.commands.map((one) => one.name()).find((name) => name === argv[0])
-    const [result, message] = failureOf(error, command)
-    tellFailure(message, argv, result === exitStatus.couldNotLook ? wrapped(message) : message)
-    return result
+    if (!(error instanceof CannotLook || error instanceof WrongUsage)) throw error
+    const cannotLook = error instanceof CannotLook
+    tellFailure(error.message, argv, cannotLook ? wrapped(error.message) : error.message)
+    return cannotLook ? exitStatus.couldNotLook : exitStatus.usage
   }
 }
 
@@ -50,15 +44,6 @@ function wrapped(message: string): string {
     .split('\n')
     .map((line) => hanging('', line, 0, width))
     .join('\n')
-}
-
-function failureOf(error: unknown, command: string | undefined): [status: number, message: string] {
-  if (error instanceof CannotLook) return [exitStatus.couldNotLook, error.message]
-  if (error instanceof WrongUsage) return [exitStatus.usage, error.message]
-  if (!(error instanceof CommanderError)) throw error
-  // the text after = may be a secret
-  const message = error.message.replace(/^error: /, '').replaceAll(/(--[\w-]+)=[^\n]*/g, "$1'")
-  return [exitStatus.usage, `${message}\nSee tokenlane ${command === undefined ? '' : `${command} `}--help`]
 }
 
 /** Returns the file of `--env-file` and the other arguments. The option may stand anywhere before `--`. */

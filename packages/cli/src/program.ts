@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 
 import type { Source } from './application/application.ts'
 import { call, type CallCommandOptions } from './commands/call.ts'
@@ -7,6 +7,7 @@ import { init, type InitOptions } from './commands/init.ts'
 import { judge, type JudgeOptions } from './commands/judge.ts'
 import { token, tokenForms, type TokenOptions } from './commands/token.ts'
 import type { DoctorOptions } from './doctor/doctor.ts'
+import { exitStatus, WrongUsage } from './exit-status.ts'
 import { hanging } from './hanging.ts'
 import { clientAuthentications } from './metadata/authorization-server.ts'
 import { questionsThrough } from './init/questions.ts'
@@ -51,8 +52,30 @@ certificate authority as environment variables, and is stopped with SIGTERM.
 Exit status: 0 no problems, 1 findings, 2 invalid usage,
 3 the program made no calls.`
 
+/**
+ * Runs the command that the arguments name, and returns its exit status.
+ *
+ * @throws WrongUsage if they name none, or are not those of that command.
+ */
+export async function runProgram(argv: readonly string[]): Promise<number> {
+  let status: number = exitStatus.fine
+  const program = createProgram((result) => (status = result))
+  try {
+    if (argv.length === 0) program.outputHelp()
+    else await program.parseAsync([...argv], { from: 'user' })
+    return status
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    if (error.exitCode === 0) return exitStatus.fine
+    const [name] = program.commands.map((one) => `${one.name()} `).filter((one) => one === `${argv[0]} `)
+    // the text after = may be a secret
+    const message = error.message.replace(/^error: /, '').replaceAll(/(--[\w-]+)=[^\n]*/g, "$1'")
+    throw new WrongUsage(`${message}\nSee tokenlane ${name ?? ''}--help`, { cause: error })
+  }
+}
+
 /** Returns the parser of the command line. It calls `end` with the exit status of the command that ran. */
-export function createProgram(end: (status: number) => void): Command {
+function createProgram(end: (status: number) => void): Command {
   const program = new Command('tokenlane')
     .description('Finds out why calls to an OAuth 2.0 API fail, and how to fix it.')
     .addHelpText('after', help)
