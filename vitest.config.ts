@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 import { leftOut } from './scripts/system-packages.ts'
 import { findValkeyServer } from './tools/testing/src/redis-server.ts'
@@ -127,4 +128,15 @@ if (all)
     })
   }
 
-export default defineConfig({ test: { projects } })
+const isLong = ({ moduleId }: TestSpecification): boolean => moduleId.endsWith('.long.ts')
+
+/** Vitest begins with the largest files. Short files that take minutes would come last, while other workers have none left. */
+class LongFilesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // oxlint-disable-next-line unicorn/no-array-sort -- not an array's
+    const sorted = await super.sort(files)
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+  }
+}
+
+export default defineConfig({ test: { projects, sequence: { sequencer: LongFilesFirst } } })

@@ -67,10 +67,12 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode === 0) return exitStatus.fine
-    const [name] = program.commands.map((one) => `${one.name()} `).filter((one) => one === `${argv[0]} `)
+    const command = program.commands.find((one) => one.name() === argv[0])
     // the text after = may be a secret
     const message = error.message.replace(/^error: /, '').replaceAll(/(--[\w-]+)=[^\n]*/g, "$1'")
-    throw new WrongUsage(`${message}\nSee tokenlane ${name ?? ''}--help`, { cause: error })
+    throw new WrongUsage(`${message}\nSee tokenlane ${command ? `${command.name()} ` : ''}--help`, {
+      cause: error,
+    })
   }
 }
 
