@@ -86,8 +86,8 @@ export class Arrivals<Units = unknown> {
   #firsts = 0
   #openFirsts = 0
   #refusedAt = Number.NEGATIVE_INFINITY
-  /** Requests that may not have left yet, and when the event loop is to be looked at next. */
-  #leaving: SentRequest<Units>[] = []
+  /** Requests without a response that may not have left yet, and when the event loop is to be looked at next. */
+  readonly #leaving = new Set<SentRequest<Units>>()
   #nextLook = Infinity
   #stopLooking: (() => void) | undefined
   /** A moving average of the longest that requests can have taken to arrive, in milliseconds. */
@@ -129,16 +129,13 @@ export class Arrivals<Units = unknown> {
     return this.#connections.busy > 0 ? this.#grace : 0
   }
 
-  send(units: Units): SentRequest<Units> {
-    const now = this.#clock.now()
-    this.#learn(now)
+  send(units: Units, now: number = this.#clock.now()): SentRequest<Units> {
+    if (this.#isLearning) this.#learn(now)
     const isFirst = this.#connections.sent(now)
-    if (isFirst) this.#firsts += 1
-    if (isFirst) this.#openFirsts += 1
-    const bound = this.#boundOf(isFirst)
+    const bound = isFirst ? this.#withSetUp() : this.#bound.ms
     const request = { units, sentAt: now, isFirst, bound, latest: now + bound, isOpen: true }
-    this.#leaving.push(request)
-    if (this.#leaving.length === 1) this.#lookIn(0, now)
+    this.#leaving.add(request)
+    if (this.#nextLook === Infinity) this.#lookIn(0, now)
     return request
   }
 
@@ -196,7 +193,6 @@ export class Arrivals<Units = unknown> {
     const late = now - this.#nextLook
     if (late < shortTurn) return
     this.#nextLook = now
-    this.#leaving = this.#leaving.filter(({ isOpen }) => isOpen)
     for (const request of this.#leaving) this.#move(request, request.latest + late)
   }
 
@@ -209,29 +205,29 @@ export class Arrivals<Units = unknown> {
   #look(): void {
     const now = this.#clock.now()
     this.stillHere(now)
-    this.#leaving = this.#leaving.filter(({ isOpen, isFirst, latest }) => isOpen && isFirst && latest > now)
-    if (this.#leaving.length > 0) this.#lookIn(look, now)
-    else this.#endLooks()
+    for (const request of this.#leaving)
+      if (!request.isFirst || request.latest <= now) this.#leaving.delete(request)
+    if (this.#leaving.size > 0) this.#lookIn(look, now)
+    else this.#nextLook = Infinity
   }
 
-  #endLooks(): void {
-    this.#leaving = []
-    this.#nextLook = Infinity
-  }
-
-  #boundOf(isFirst: boolean): number {
-    const { ms } = this.#bound
-    return isFirst ? Math.min(setUpFactor * this.#grace, setUpFactor * ms * this.#firsts) : ms
+  /** Counts a request whose connection may be opened for it, and returns its bound. */
+  #withSetUp(): number {
+    this.#firsts += 1
+    this.#openFirsts += 1
+    return setUpFactor * Math.min(this.#grace, this.#bound.ms * this.#firsts)
   }
 
   #close(request: SentRequest<Units>): void {
     request.isOpen = false
+    this.#leaving.delete(request)
     if (!request.isFirst) return
     this.#openFirsts -= 1
     if (this.#openFirsts > 0 || this.#clock.now() >= this.#nextLook) return
     // no connection is being set up, and this is another turn than that of the send
     this.#stopLooking?.()
-    this.#endLooks()
+    this.#leaving.clear()
+    this.#nextLook = Infinity
   }
 
   #move(request: SentRequest<Units>, to: number): void {
@@ -243,7 +239,7 @@ export class Arrivals<Units = unknown> {
 
   /** Shrinks the learned bound by each window in which requests waited and none was refused. */
   #learn(now: number): void {
-    if (!this.#isLearning || now < this.#windowEnd) return
+    if (now < this.#windowEnd) return
     if (this.#wasFull)
       for (let each = 0; each <= Math.min(mostAtOnce, (now - this.#windowEnd) / this.#window); each += 1)
         this.#bound.held()

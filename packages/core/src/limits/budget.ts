@@ -7,17 +7,14 @@ import { InUse, type LimitStatus } from './in-use.ts'
 import { limiterOf } from './memory-limiter.ts'
 import { PolicyWatch, type Slowed } from './policy-watch.ts'
 import { isRefusal, readPolicy, type ResponseHead, settledCost } from './rate-limit-headers.ts'
-import type { Claim, Permit, RateLimiter, RateLimiterFactory, Word } from './rate-limiter.ts'
-import { type CheckedPolicy, checkRatePolicy } from './rate-policy.ts'
-import { type Restrained, Restraint, type SentCall } from './restraint.ts'
+import type { Claim, RateLimiter, RateLimiterFactory, Word } from './rate-limiter.ts'
+import { type CheckedPolicy, checkRatePolicy, type RateLimit } from './rate-policy.ts'
+import { type Restrained, Restraint, type Unit } from './restraint.ts'
 import { type Sharer, Turns } from './turns.ts'
 
 export interface BudgetQueue extends Sharer, Restrained {}
 
-export interface Unit {
-  readonly permit: Permit
-  readonly call: SentCall
-}
+const none: readonly RateLimit[] = []
 
 /** Why no call can be sent now, and for how many milliseconds; `Infinity`: until something changes. */
 export interface Obstacle {
@@ -116,7 +113,7 @@ export class Budget {
   get isUnused(): boolean {
     return (
       this.#queues.size === 0 &&
-      this.restraint.pausedUntil <= performance.now() &&
+      this.restraint.pauses.until <= performance.now() &&
       !this.#claims.pace.isLower &&
       !this.#inUse.fullest
     )
@@ -140,7 +137,7 @@ export class Budget {
   take(queue: BudgetQueue, demand: Demand, now: number, couldUse: number): Unit | Obstacle {
     const isShared = this.#queues.size > 1
     if (isShared && !this.#turns.mayTake(queue, demand, couldUse)) return { cause: 'limit', ms: Infinity }
-    const claim = this.#claims.of(demand, now, this.restraint.trial)
+    const claim = this.#claims.of(demand, now, this.restraint.pauses.trial)
     const permit = this.#asked.take(demand, claim, isShared ? this.#turns.wanted(demand.key) : couldUse)
     if (typeof permit === 'number') {
       const obstacle = this.#obstacle(queue, claim, permit, now)
@@ -149,30 +146,29 @@ export class Budget {
       return { ...obstacle, ms: Infinity }
     }
     if (isShared) this.#turns.took(queue)
-    return { permit, call: this.restraint.sent(queue, demand, now) }
+    return this.restraint.sent(queue, permit, demand, now)
   }
 
   /** Reads the response to a call, and returns whether the API refused the call for its limit. */
   responded(queue: BudgetQueue, unit: Unit, response: ResponseHead): boolean {
     const { policy, emit } = queue
-    const { permit, call } = unit
     const now = performance.now()
     const isRefused = isRefusal(response, policy)
-    permit.answered({ isRefused, cost: settledCost(response, isRefused, call.demand, policy) })
-    this.#claims.readClock(response, call.sentAt, now)
+    unit.permit.answered({ isRefused, cost: settledCost(response, isRefused, unit.demand, policy) })
+    if (this.#claims.pace.hasCalendar) this.#claims.readClock(response, unit.sentAt, now)
     const isReporting = this.#watch.isReporting(emit)
     const isRead = policy.rateLimitHeaders && (isRefused || isReporting || this.#claims.pace.isLower)
-    const named = isRead ? readPolicy(response) : []
-    this.restraint.responded(queue, call, response, { isRefused, named, now })
+    const named = isRead ? readPolicy(response) : none
+    this.restraint.responded(queue, unit, { response, isRefused, named, now })
     if (isReporting && named.length > 0) this.#watch.compare(named, emit)
     return isRefused
   }
 
   /** Takes back the unit of a call that ended, or that was never sent. */
-  ended({ permit, call }: Unit, wasSent: boolean): void {
-    if (wasSent) permit.ended()
-    else permit.cancel()
-    this.restraint.ended(call, wasSent)
+  ended(unit: Unit, wasSent: boolean): void {
+    if (wasSent) unit.permit.ended()
+    else unit.permit.cancel()
+    this.restraint.ended(unit, wasSent)
     if (this.#queues.size > 1) this.#turns.serveSoon()
   }
 
@@ -180,7 +176,7 @@ export class Budget {
   forecast(queue: BudgetQueue, ahead: number, demand: Demand = this.plain, lag = 0): number {
     const claim = this.#claims.of(demand, performance.now())
     const all = ahead + this.#turns.wantedBeside(queue, demand, ahead)
-    return finiteDuration(this.#limiter.forecast(claim, all, lag, this.restraint.pausedUntil))
+    return finiteDuration(this.#limiter.forecast(claim, all, lag, this.restraint.pauses.until))
   }
 
   /** Returns about when the `ahead`-th call of a queue from now may be sent, in milliseconds from now. */
@@ -209,7 +205,7 @@ export class Budget {
   }
 
   status(): LimitsStatus {
-    const pause = this.restraint.pausedUntil - performance.now()
+    const pause = this.restraint.pauses.until - performance.now()
     const { left = Infinity, arrivesWithin } = this.#inUse.of()
     const share = this.#inUse.fullest
     const { accounting, limits } = this.#claims.policy
@@ -232,7 +228,7 @@ export class Budget {
   }
 
   #obstacle(queue: BudgetQueue, claim: Claim, ms: number, now: number): Obstacle {
-    const { trial } = this.restraint
+    const { trial } = this.restraint.pauses
     if (trial !== undefined && this.#inUse.isTried(trial)) return { cause: 'pause', ms: trial.until - now }
     if (!this.#claims.pace.isLower && claim.limits.length > 0) {
       const { share, lag } = this.#inUse.of()

@@ -51,7 +51,6 @@ export class Claims {
 
   /** Corrects what is known of the API's clock; claims that hold until an edge are made again. */
   readClock(response: ResponseHead, sentAt: number, now: number): void {
-    if (!this.pace.hasCalendar) return
     const date = readDate(response)
     if (date === undefined) return
     this.#clock.heard(date, sentAt, now)

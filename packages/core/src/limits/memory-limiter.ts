@@ -153,7 +153,7 @@ class MemoryLimiter implements RateLimiter {
   async close(): Promise<void> {}
 
   #permit(series: readonly Series[], cost: number, now: number): Permit {
-    const request = this.#arrivals.send({ series, cost })
+    const request = this.#arrivals.send({ series, cost }, now)
     for (const each of series) {
       each.forget(now)
       each.add(request.latest, cost)

@@ -86,19 +86,22 @@ export class Pace {
     return this.#refusals !== undefined
   }
 
-  /**
-   * Counts accepted calls; returns whether the pace changes. `named` are the limits in the API's headers.
-   */
+  /** Counts accepted calls; returns whether the pace changes. `named` are the limits in the API's headers. */
   accepted(
     count: number,
     named: readonly RateLimit[],
-    { demand, sentAt, now }: { readonly demand: Demand; readonly sentAt: number; readonly now: number },
+    { series }: Demand,
+    sentAt: number,
+    now: number,
   ): boolean {
     this.#accepted += count
     this.#countResponses(count, 0)
     this.#unknown.accepted(count, sentAt)
-    for (const [index, limit] of this.#limits.entries())
-      if (demand.series[index] !== undefined) limit.accepted(count, sentAt)
+    let index = 0
+    for (const limit of this.#limits) {
+      if (series[index] !== undefined) limit.accepted(count, sentAt)
+      index += 1
+    }
     if (!this.isLower) return false
     let isRaised = this.#unknown.raise(Infinity, now)
     for (const limit of this.#limits) if (limit.raise(namedFor(limit, named), now)) isRaised = true

@@ -44,13 +44,13 @@ export const readPause: Reader<SaidPause> = object<SaidPause>({
 export class Pauses {
   #state: State = open
 
+  /** Whether calls go as the limits let them. */
+  isOpen = true
+  /** The limit of the trial, until its response has arrived. */
+  trial: FixedLimit | undefined
+
   get until(): number {
     return this.#state.kind === 'paused' ? this.#state.until : Number.NEGATIVE_INFINITY
-  }
-
-  /** The limit of the trial, while there is one. */
-  get trial(): FixedLimit | undefined {
-    return this.#state.kind === 'trial' ? this.#state.limit : undefined
   }
 
   /** Returns for how many milliseconds no call may be sent, 0 if one may; after a pause the trial begins. */
@@ -80,7 +80,8 @@ export class Pauses {
     const { limit, countdown } = state
     const { left } = countdown
     if (left < 1) return limit
-    this.#state = { ...state, limit: { ...limit, until: now + left } }
+    this.trial = { ...limit, until: now + left }
+    this.#state = { ...state, limit: this.trial }
     return undefined
   }
 
@@ -92,6 +93,8 @@ export class Pauses {
   #become(state: State): void {
     if (this.#state.kind === 'trial') this.#state.countdown.stop()
     this.#state = state
+    this.isOpen = state.kind === 'open'
+    this.trial = state.kind === 'trial' ? state.limit : undefined
   }
 
   /** Begins a pause, or makes it longer. */

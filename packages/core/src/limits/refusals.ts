@@ -93,7 +93,7 @@ export class Refusals {
   }
 
   accepted(order: number): void {
-    if (!this.isAfter(order)) return
+    if (order <= this.#order) return
     if (this.#row.count > 0) this.end()
     this.isLight = false
   }

@@ -18,7 +18,7 @@ export class Reported {
   /** Counts a call; returns for how many milliseconds the API accepts no further one, else 0. */
   sent(now: number): number {
     this.#remaining -= 1
-    return this.#usedUp(now)
+    return this.#remaining > 0 ? 0 : this.#usedUp(now)
   }
 
   /**

@@ -5,7 +5,7 @@ import type { Demand } from './demand.ts'
 import type { InUse } from './in-use.ts'
 import { longestTrial, type Pause, Pauses, readPause } from './pauses.ts'
 import { readAsked, readRemaining, type ResponseHead } from './rate-limit-headers.ts'
-import type { FixedLimit, RateLimiter, Word } from './rate-limiter.ts'
+import type { Permit, RateLimiter, Word } from './rate-limiter.ts'
 import { type CheckedPolicy, lengthOf, type RateLimit } from './rate-policy.ts'
 import { type RefusedCall, Refusals } from './refusals.ts'
 import { Reported } from './reported.ts'
@@ -17,7 +17,9 @@ export interface Restrained {
   readonly emit: Emit
 }
 
-export interface SentCall {
+/** The units of one call that was sent. */
+export interface Unit {
+  readonly permit: Permit
   readonly demand: Demand
   /** 1 for the first call to the API, 2 for the next. */
   readonly order: number
@@ -30,6 +32,7 @@ export interface SentCall {
 
 /** What was read of a response. */
 interface Reading {
+  readonly response: ResponseHead
   readonly isRefused: boolean
   /** The limits that it names. */
   readonly named: readonly RateLimit[]
@@ -57,7 +60,7 @@ export class Restraint {
   readonly #inUse: InUse
   readonly #limiter: Pick<RateLimiter, 'tell' | 'forecast'>
   readonly #serve: { readonly soon: () => void; readonly all: () => void }
-  readonly #pauses = new Pauses()
+  readonly pauses: Pauses = new Pauses()
   readonly #reported = new Reported()
   readonly #refusals = new Refusals()
   #sent = 0
@@ -87,91 +90,78 @@ export class Restraint {
     this.#serve = serve
   }
 
-  get pausedUntil(): number {
-    return this.#pauses.until
-  }
-
-  /** The limit of the trial call, until its response has arrived. */
-  get trial(): FixedLimit | undefined {
-    return this.#pauses.trial
-  }
-
   /** Whether a call that is refused is given up: the API has accepted none since it was refused first, and for long. */
   givesUp(call: RefusedCall, maxWait: number | undefined): boolean {
     call.refusal = this.#refusals.ofCall(call.refusal, maxWait)
-    return this.#refusals.givesUp(call.refusal, this.pausedUntil - performance.now(), maxWait)
+    return this.#refusals.givesUp(call.refusal, this.pauses.until - performance.now(), maxWait)
   }
 
   pausedFor(now: number): number {
-    const wait = this.#pauses.wait(now)
-    const overdue = this.#pauses.overdueTrial(now)
-    if (overdue !== undefined) this.#endTrial(overdue, now)
+    if (this.pauses.isOpen) return 0
+    const wait = this.pauses.wait(now)
+    const overdue = this.pauses.overdueTrial(now)
+    // no response for long: the other calls follow, unless the trial call is still waiting for a unit
+    if (overdue !== undefined && this.#inUse.isTried(overdue)) this.pauses.end()
+    else if (overdue !== undefined) this.pauses.tryOn(overdue, now)
     return wait
   }
 
   resume(): void {
     this.#reported.forget()
-    this.#pace.resumed(performance.now())
+    this.#claims.pace.resumed(performance.now())
     this.#open()
     this.#serve.all()
   }
 
   close(): void {
-    this.#pauses.end()
+    this.pauses.end()
   }
 
-  sent(queue: Restrained, demand: Demand, now: number): SentCall {
-    const isTrial = this.trial !== undefined
+  sent(queue: Restrained, permit: Permit, demand: Demand, now: number): Unit {
+    const isTrial = this.pauses.trial !== undefined
     this.#sent += 1
     this.#unanswered += 1
-    const call = { demand, order: this.#sent, sentAt: now, isTrial, isAnswered: false }
-    this.#useUp(queue, this.#reported.sent(now), now)
-    return call
+    const usedUp = this.#reported.sent(now)
+    if (usedUp > 0) this.#useUp(queue, usedUp, now)
+    return { permit, demand, order: this.#sent, sentAt: now, isTrial, isAnswered: false }
   }
 
-  responded(queue: Restrained, call: SentCall, response: ResponseHead, reading: Reading): void {
-    this.#answered(call)
-    if (reading.isRefused) this.#refused(queue, call, response, reading)
-    else this.#accepted(queue, call, response, reading)
-    if (queue.policy.rateLimitHeaders) this.#readRemaining(queue, call, response, reading.now)
+  responded(queue: Restrained, unit: Unit, reading: Reading): void {
+    unit.isAnswered = true
+    this.#unanswered -= 1
+    if (reading.isRefused) this.#refused(queue, unit, reading)
+    else this.#accepted(queue, unit, reading)
+    if (queue.policy.rateLimitHeaders) this.#readRemaining(queue, unit, reading)
   }
 
-  ended(call: SentCall, wasSent: boolean): void {
-    if (!call.isAnswered) this.#answered(call)
+  ended(unit: Unit, wasSent: boolean): void {
+    if (!unit.isAnswered) this.#unanswered -= 1
     // a trial without a response: the others follow
-    if (call.isTrial && wasSent && this.trial !== undefined) this.#open()
+    if (unit.isTrial && wasSent && this.pauses.trial !== undefined) this.#open()
   }
 
   count(accepted: number, refused: number): void {
     const now = performance.now()
-    const at = { demand: this.#claims.demands.plain, sentAt: now, now }
-    const isRaised = accepted > 0 && this.#pace.accepted(accepted, [], at)
-    const isLower = refused > 0 && this.#pace.refused(refused, [], { ...at, asked: 0, isNew: false })
+    const { pace, demands } = this.#claims
+    const isRaised = accepted > 0 && pace.accepted(accepted, [], demands.plain, now, now)
+    const at = { demand: demands.plain, asked: 0, isNew: false, sentAt: now, now }
+    const isLower = refused > 0 && pace.refused(refused, [], at)
     if (isRaised || isLower) this.#claims.forget()
   }
 
   /** Takes over the pace or pause of another process. @throws for a word that is not Tokenlane's. */
   hear({ about, text, for: ms }: Word, longestPause = 0): void {
     const now = performance.now()
-    if (about === 'pace') this.#pace.hear(text, now)
+    if (about === 'pace') this.#claims.pace.hear(text, now)
     else if (about === 'pause') this.#hearPause(ms, text, longestPause, now)
   }
 
-  get #pace(): Claims['pace'] {
-    return this.#claims.pace
-  }
-
-  #answered(call: SentCall): void {
-    call.isAnswered = true
-    this.#unanswered -= 1
-  }
-
-  #refused(queue: Restrained, call: SentCall, response: ResponseHead, { named, now }: Reading): void {
+  #refused(queue: Restrained, unit: Unit, { response, named, now }: Reading): void {
     const { longestPause, shortestPause, rateLimitHeaders } = queue.policy
     const { policy, pace } = this.#claims
     const asked = readAsked(response, rateLimitHeaders) ?? 0
     const refusals = this.#refusals
-    const { order, isTrial, sentAt, demand } = call
+    const { order, isTrial, sentAt, demand } = unit
     const isNew = refusals.refused(order, this.#sent, pace.isLower, policy)
     const { isLesson } = refusals
     // a trial that fails says that the pause was too short, and nothing of the pace
@@ -188,21 +178,20 @@ export class Restraint {
 
   #accepted(
     queue: Restrained,
-    { order, isTrial, sentAt, demand }: SentCall,
-    { status }: ResponseHead,
-    { named, now }: Reading,
+    { order, isTrial, sentAt, demand }: Unit,
+    { response, named, now }: Reading,
   ): void {
+    const { pace } = this.#claims
     const { isLight: wasLight, isLesson } = this.#refusals
-    if (status !== 401) this.#refusals.accepted(order)
-    if (this.#pace.isRefused && this.#refusals.isAfter(order)) {
+    if (response.status !== 401) this.#refusals.accepted(order)
+    if (pace.isRefused && this.#refusals.isAfter(order)) {
       // an API refuses a call at once, and accepts one in its own time
       const underWay = isTrial || wasLight ? this.#unanswered : 0
-      this.#pace.recovered(now, isLesson ? undefined : underWay)
+      pace.recovered(now, isLesson ? undefined : underWay)
       this.#keepPace(queue)
       this.#open()
-    } else if (isTrial && this.#pauses.trial !== undefined) this.#open()
-    const arrivedAt = this.#arrivalOf(sentAt, now)
-    if (this.#pace.accepted(demand.cost, named, { demand, sentAt: arrivedAt, now })) this.#keepPace()
+    } else if (isTrial && this.pauses.trial !== undefined) this.#open()
+    if (pace.accepted(demand.cost, named, demand, this.#arrivalOf(sentAt, now), now)) this.#keepPace()
   }
 
   /** Returns about when an accepted call arrived: where the API stood still meanwhile, long after it was sent. */
@@ -217,23 +206,18 @@ export class Restraint {
   /** Keeps the limits that the API takes; `queue` says so where they are others than before. */
   #keepPace(queue?: Restrained): void {
     const before = this.#kept
-    this.#kept = this.#pace.kept
+    this.#kept = this.#claims.pace.kept
     this.#claims.forget()
-    this.#limiter.tell({ about: 'pace', text: this.#pace.text, for: paceHolds })
+    this.#limiter.tell({ about: 'pace', text: this.#claims.pace.text, for: paceHolds })
     const differs = this.#kept.some(({ quota }, index) => quota !== before[index]?.quota)
     if (queue !== undefined && differs && this.allows !== undefined) this.#sayPaused(queue, this.#lastPause)
   }
 
-  #readRemaining(
-    queue: Restrained,
-    { order, sentAt, demand }: SentCall,
-    response: ResponseHead,
-    now: number,
-  ): void {
+  #readRemaining(queue: Restrained, { order, sentAt, demand }: Unit, { response, now }: Reading): void {
     const quota = readRemaining(response, queue.policy.rateLimitHeaders)
     if (quota === undefined) return
     this.#reportedStatus = response.status
-    if (quota.remaining === 0) this.#pace.hold(now)
+    if (quota.remaining === 0) this.#claims.pace.hold(now)
     const { limits } = this.#claims.policy
     const { longestPause } = queue.policy
     const longestWindow =
@@ -243,23 +227,23 @@ export class Restraint {
     const { left = Number.NEGATIVE_INFINITY } = this.#inUse.of(demand, sentAt)
     const nextIn = this.#limiter.forecast(this.#claims.of(demand, now), 1, 0)
     const read = this.#reported.read(report, { order, sent: this.#sent, now }, left, nextIn)
-    if (read?.remain === true && this.#pauses.shorten(now)) {
+    if (read?.remain === true && this.pauses.shorten(now)) {
       this.#tellPause(0)
       this.#serve.all()
     }
-    this.#useUp(queue, read?.usedUp ?? 0, now)
+    if (read !== undefined && read.usedUp > 0) this.#useUp(queue, read.usedUp, now)
   }
 
   /** Pauses for as long as the API accepts no further call, by what it said. */
   #useUp(queue: Restrained, ms: number, now: number): void {
-    if (ms > 0) this.#beginPause(queue, { ms, reason: 'used-up', isTried: true }, now)
+    this.#beginPause(queue, { ms, reason: 'used-up', isTried: true }, now)
   }
 
   #beginPause(queue: Restrained, pause: Pause, now: number, status = this.#reportedStatus): void {
     const { ms, reason } = pause
     // responses to calls that were under way together ask for one pause, and make one event
-    const isLonger = this.pausedUntil <= now || ms > this.#lastPause.ms
-    this.#pauses.begin(pause, now)
+    const isLonger = this.pauses.until <= now || ms > this.#lastPause.ms
+    this.pauses.begin(pause, now)
     if (!isLonger) return
     this.#lastPause = { ms, reason, status }
     this.#sayPaused(queue, this.#lastPause)
@@ -277,35 +261,29 @@ export class Restraint {
   }
 
   #open(): void {
-    this.#pauses.end()
+    this.pauses.end()
     this.#tellPause(0)
     this.#serve.soon()
   }
 
-  /** No response for long: the other calls follow, unless the trial call is still waiting for a unit. */
-  #endTrial(trial: FixedLimit, now: number): void {
-    if (this.#inUse.isTried(trial)) this.#pauses.end()
-    else this.#pauses.tryOn(trial, now)
-  }
-
   /** What the API takes, where that is less than the limits allow; nothing where the policy says nothing. */
   get allows(): readonly NamedLimit[] | undefined {
-    return this.#claims.policy.limits.length > 0 ? this.#pace.allows : undefined
+    return this.#claims.policy.limits.length > 0 ? this.#claims.pace.allows : undefined
   }
 
   #hearPause(left: number, text: string, longestPause: number, now: number): void {
     if (left === 0) {
       this.#refusals.end()
-      this.#pauses.end()
+      this.pauses.end()
       this.#reported.forget()
-      this.#pace.resumed(now)
+      this.#claims.pace.resumed(now)
       return
     }
     const { row, ...said } = readPause(JSON.parse(text), 'pause')
     this.#refusals.hear(row, this.#sent)
     const ms = Math.min(finiteDuration(left) - longestTrial, longestPause)
     const since = now + ms - said.ms
-    if (ms > 0) this.#pauses.begin({ ...said, ms }, now, since)
-    else this.#pauses.try({ since, until: now + ms }, now)
+    if (ms > 0) this.pauses.begin({ ...said, ms }, now, since)
+    else this.pauses.try({ since, until: now + ms }, now)
   }
 }

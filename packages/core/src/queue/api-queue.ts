@@ -134,7 +134,7 @@ export class ApiQueue implements BudgetQueue {
 
   /** Takes back the slot of a call, and its unit too if it was never sent. */
   leave(call: RunningCall, wasSent: boolean): void {
-    const time = performance.now() - call.unit.call.sentAt
+    const time = performance.now() - call.unit.sentAt
     this.#slotTime += this.#slotTime === 0 ? time : (time - this.#slotTime) / 16
     this.#running -= 1
     this.#budget.ended(call.unit, wasSent)
@@ -190,7 +190,7 @@ export class ApiQueue implements BudgetQueue {
 
   get isPausedTooLong(): boolean {
     const { maxWait = Infinity } = this.policy
-    return this.#budget.restraint.pausedUntil - performance.now() > maxWait
+    return this.#budget.restraint.pauses.until - performance.now() > maxWait
   }
 
   givesUp(call: RefusedCall): boolean {
@@ -273,7 +273,7 @@ export class ApiQueue implements BudgetQueue {
   #send(lane: Lane, call: RunningCall): void {
     const { waiter, send, queuedAt } = this.#calls.next(lane)
     send(waiter.admitted(call))
-    this.#reportSent(call.unit.call.sentAt - queuedAt)
+    this.#reportSent(call.unit.sentAt - queuedAt)
   }
 
   #reportSent(waited: number): void {
@@ -318,7 +318,7 @@ export class ApiQueue implements BudgetQueue {
       )
     if (maxWait === undefined) return undefined
     const wait = this.#budget.forecast(this, this.#calls.ahead(priority, demand) + 1, demand)
-    const why = this.#budget.restraint.pausedUntil > performance.now() ? ': the API is paused' : ''
+    const why = this.#budget.restraint.pauses.until > performance.now() ? ': the API is paused' : ''
     return wait > maxWait
       ? this.#tooLong(maxWait, `must wait at least ${Math.ceil(wait)} ms${why}`)
       : undefined
@@ -360,7 +360,7 @@ export class ApiQueue implements BudgetQueue {
     )
     const withoutSlot = queued - this.#freeSlots
     if (withoutSlot <= 0) return { queued, emptyIn }
-    const pause = Math.max(0, this.#budget.restraint.pausedUntil - performance.now())
+    const pause = Math.max(0, this.#budget.restraint.pauses.until - performance.now())
     const bySlots = pause + (withoutSlot / this.policy.concurrency) * this.#slotTime
     return { queued, emptyIn: Math.max(emptyIn, bySlots) }
   }

@@ -4,7 +4,7 @@ import { refusingTo } from '../options/check.ts'
 import { fitting, type Reader } from '../options/reader.ts'
 import { Countdown } from '../time/countdown.ts'
 import type { AccessToken } from '../access-token.ts'
-import type { Unit } from '../limits/budget.ts'
+import type { Unit } from '../limits/restraint.ts'
 import type { AskingCall, Demand } from '../limits/demand.ts'
 
 /** What a call holds while it is under way: a live token, a unit of every limit, and a slot until it ends. */
@@ -82,7 +82,6 @@ interface WaitingCall extends EnterOptions {
   readonly waiter: Waiter<unknown>
   readonly queuedAt: number
   readonly send: (admitted: unknown) => void
-  readonly refuse: (reason: unknown) => void
 }
 
 interface QueuedCall extends WaitingCall {
@@ -93,8 +92,8 @@ interface QueuedCall extends WaitingCall {
   countdown: Countdown | undefined
 }
 
-function refuse(call: WaitingCall, reason: unknown): void {
-  call.refuse(call.waiter.refused(reason))
+function refuse({ send, waiter }: WaitingCall, reason: unknown): void {
+  send(Promise.reject(waiter.refused(reason)))
 }
 
 /** The queued calls of one API, in order, and what ends their wait early: an abort, or `maxWait`. */
@@ -165,7 +164,7 @@ export class QueuedCalls {
   /** Adds a call that waits for `maxWait` milliseconds at most, and returns what ends its wait. */
   add<T>(options: EnterOptions, waiter: Waiter<T>, demand: Demand, times: QueueTimes): Promise<T> {
     const { signal, priority, sentBefore, isLimited } = options
-    return new Promise<unknown>((send, reject) => {
+    return new Promise<unknown>((send) => {
       const call: QueuedCall = {
         signal,
         priority,
@@ -174,7 +173,6 @@ export class QueuedCalls {
         waiter,
         queuedAt: performance.now(),
         send,
-        refuse: reject,
         lane: this.#laneOf(demand),
         rank: 0,
         countdown: undefined,
