@@ -10,7 +10,6 @@ const mostClaims = 1_000
 const clockHolds = 60_000
 
 interface HeldClaim {
-  readonly demand: Demand
   readonly claim: Claim
   readonly until: number
   readonly trial: FixedLimit | undefined
@@ -26,7 +25,6 @@ export class Claims {
   demands: Demands
   /** By the key of their demand. */
   readonly #held = new Map<string, HeldClaim>()
-  #last: HeldClaim | undefined
 
   /** @param isUnused whether no unit of these limits is in use. */
   constructor(api: string, policy: CheckedPolicy, isUnused: (demand: Demand) => boolean) {
@@ -46,7 +44,6 @@ export class Claims {
 
   forget(): void {
     this.#held.clear()
-    this.#last = undefined
   }
 
   /** Corrects what is known of the API's clock; claims that hold until an edge are made again. */
@@ -59,15 +56,9 @@ export class Claims {
 
   /** Returns the claim of a call that is sent now; with `trial`, as the trial after a pause. */
   of(demand: Demand, now: number, trial?: FixedLimit): Claim {
-    const last = this.#last
-    if (last !== undefined && last.demand === demand && last.trial === trial && now < last.until)
-      return last.claim
     const key = trial === undefined ? demand.key : `trial ${demand.key}`
     const held = this.#held.get(key)
-    if (held !== undefined && now < held.until && held.trial === trial) {
-      this.#last = held
-      return held.claim
-    }
+    if (held !== undefined && now < held.until && held.trial === trial) return held.claim
     const { spread, accounting, unansweredGrace } = this.policy
     const { cost } = demand
     const limits = this.pace.inForce(demand, this.#clock, now)
@@ -80,8 +71,7 @@ export class Claims {
     if (trial !== undefined) limits.push(trial)
     const claim = { key, cost, limits, interval, accounting, unansweredGrace }
     if (this.#held.size >= mostClaims) this.forget()
-    this.#last = { demand, claim, until, trial }
-    this.#held.set(key, this.#last)
+    this.#held.set(key, { claim, until, trial })
     return claim
   }
 }

@@ -1,4 +1,4 @@
-import { type FoundLimit, PacedLimit, readFoundLimit } from './paced-limit.ts'
+import { type FoundLimit, foundOfLimit, PacedLimit, readFoundLimit } from './paced-limit.ts'
 import type { NamedLimit } from '../events.ts'
 import { list } from '../options/reader.ts'
 import type { ApiClock } from './api-clock.ts'
@@ -168,7 +168,7 @@ export class Pace {
 
   /** As a word for other processes. */
   get text(): string {
-    return JSON.stringify([this.#unknown, ...this.#limits].map(({ found }) => found))
+    return JSON.stringify([this.#unknown, ...this.#limits], foundOfLimit)
   }
 
   /** Takes over the pace of another process. */

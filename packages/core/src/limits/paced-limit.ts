@@ -1,4 +1,4 @@
-import { duration, flag, list, object, optional, type Reader } from '../options/reader.ts'
+import { type Description, duration, flag, list, object, optional, type Reader } from '../options/reader.ts'
 import type { ApiClock } from './api-clock.ts'
 import { windowAt } from './calendar.ts'
 import type { LimitInForce } from './rate-limiter.ts'
@@ -21,55 +21,60 @@ const mostPatience = 160
 /** The slowest pace: one thousandth of the limit. */
 const slowest = 0.001
 
-/** What one process has found of a limit; `Infinity` is left out. */
+/** What one process has found of a limit, as others hear it. */
 export interface FoundLimit {
-  readonly quota: number | undefined
+  /** As the policy says, or as the API has shown. */
+  readonly quota: number
   readonly window: number
-  readonly calls: number | undefined
+  /** How many calls go in a window. */
+  readonly calls: number
+  /** How many went in a window before the last step up, until that is known to be right. */
   readonly before: number | undefined
+  /** How many went before the API kept refusing a few, and whether fewer did not help. */
   readonly lowered: number | undefined
   readonly isNoise: boolean
+  /** After how many windows without a refusal the pace goes up. */
   readonly patience: number
+  /** How many were accepted in a window before each refusal that was one of few. */
   readonly taken: readonly number[]
 }
 
 const above0 = duration('above 0')
+/** JSON has no `Infinity`. */
+const orInfinity: Reader<number> = (value, path) => (value === null ? Infinity : above0(value, path))
 
-export const readFoundLimit: Reader<FoundLimit> = object<FoundLimit>({
-  quota: optional(above0),
+const description: Description<FoundLimit> = {
+  quota: orInfinity,
   window: above0,
-  calls: optional(above0),
+  calls: orInfinity,
   before: optional(above0),
-  lowered: optional(above0),
+  lowered: optional(orInfinity),
   isNoise: flag,
   patience: above0,
   taken: list(duration('0 or more'), 'an array'),
-})
+}
+export const readFoundLimit: Reader<FoundLimit> = object(description)
+export const foundOfLimit: string[] = Object.keys(description)
 
 /**
  * One limit, and how many calls the API takes of it: fewer than all where the policy is wrong, or where others use the
  * quota. A quota of `Infinity` stands for the limit of which the policy says nothing.
  */
-export class PacedLimit {
+export class PacedLimit implements FoundLimit {
   readonly limit: Limit
-  /** As the policy says, or as the API has shown. */
   quota: number
   window: number
-  /** How many calls go in a window. */
   calls: number
+  before: number | undefined
+  lowered: number | undefined
+  isNoise = false
+  patience: number = firstPatience
+  taken: readonly number[] = []
   readonly #isKnown: boolean
   readonly #slot: number
-  #patience = firstPatience
   #quietSince = Number.NEGATIVE_INFINITY
   /** Accepted calls by the slot of time in which they were sent, the last slot last. */
   #accepted: { slot: number; count: number }[] = []
-  /** How many were accepted in a window before each refusal that was one of few. */
-  #taken: number[] = []
-  /** How many calls went in a window before the last step up, until that is known to be right. */
-  #before: number | undefined
-  /** How many went before the API kept refusing a few, and whether fewer did not help. */
-  #lowered: number | undefined
-  #isNoise = false
 
   constructor(limit: Limit) {
     const { quota } = limit
@@ -128,39 +133,41 @@ export class PacedLimit {
   lower(accepted: number, refused: number, now: number): void {
     // what few refusals showed long ago says nothing of these
     if (this.#isQuiet(now)) {
-      this.#taken = []
-      this.#isNoise = false
-      this.#lowered = undefined
+      this.taken = []
+      this.isNoise = false
+      this.lowered = undefined
     }
     this.#quietSince = now
     if (refused >= leastRefused && refused >= accepted * muchRefused)
       this.keepTo(accepted > 0 ? accepted : Math.min(this.calls, refused) * half, accepted + refused, now)
-    else if (this.#before !== undefined) this.keepTo(this.#before, accepted + refused, now)
-    else if (!this.#isNoise && this.#taken.push(accepted) >= fewRefusals)
-      this.#lowerBit(accepted + refused, now)
+    else if (this.before !== undefined) this.keepTo(this.before, accepted + refused, now)
+    else if (!this.isNoise) {
+      this.taken = [...this.taken, accepted]
+      if (this.taken.length >= fewRefusals) this.#lowerBit(accepted + refused, now)
+    }
   }
 
   #isQuiet(now: number): boolean {
-    return now >= this.#quietSince + this.window * this.#patience
+    return now >= this.#quietSince + this.window * this.patience
   }
 
   /** A lower pace than the last one does not help either where an API refuses calls for no reason. */
   #lowerBit(sent: number, now: number): void {
     const { calls } = this
-    const before = this.#lowered
-    this.#isNoise = before !== undefined
-    this.keepTo(Math.max(1, ...this.#taken), sent, now)
+    const before = this.lowered
+    this.isNoise = before !== undefined
+    this.keepTo(Math.max(1, ...this.taken), sent, now)
     this.calls = before ?? this.calls
-    this.#lowered = this.#isNoise ? undefined : calls
+    this.lowered = this.isNoise ? undefined : calls
   }
 
   /** @param calls - at most this many go in a window. @param sent - how many went when the API refused some. */
   keepTo(calls: number, sent: number, now: number): void {
     this.#quietSince = now
-    this.#taken = []
-    this.#before = this.#lowered = undefined
+    this.taken = []
+    this.before = this.lowered = undefined
     if (calls >= this.calls) return
-    if (this.isLower) this.#patience = Math.min(mostPatience, this.#patience * 2)
+    if (this.isLower) this.patience = Math.min(mostPatience, this.patience * 2)
     else if (!this.#isKnown) this.quota = sent
     this.calls = Math.max(slowest * this.quota, calls)
   }
@@ -173,35 +180,17 @@ export class PacedLimit {
   raise(most: number, now: number): boolean {
     if (!this.isLower || !this.#isQuiet(now)) return false
     this.#quietSince = now
-    this.#taken = []
-    this.#before = this.calls
+    this.taken = []
+    this.before = this.calls
     this.calls = Math.min(this.quota, this.calls * stepUp, most)
     if (this.isLower) return true
-    this.#patience = firstPatience
+    this.patience = firstPatience
     if (!this.#isKnown) this.quota = this.calls = Infinity
     return true
   }
 
-  get found(): FoundLimit {
-    const [quota, calls] = [finite(this.quota), finite(this.calls)]
-    const taken = [...this.#taken]
-    const found = { quota, calls, before: this.#before, lowered: this.#lowered && finite(this.#lowered) }
-    return { ...found, window: this.window, patience: this.#patience, isNoise: this.#isNoise, taken }
+  take(found: FoundLimit, now: number): void {
+    Object.assign(this, found)
+    this.hold(now)
   }
-
-  take({ quota, window, calls, before, lowered, isNoise, patience, taken }: FoundLimit, now: number): void {
-    this.quota = quota ?? Infinity
-    this.window = window
-    this.calls = calls ?? this.quota
-    this.#before = before
-    this.#lowered = lowered
-    this.#isNoise = isNoise
-    this.#patience = patience
-    this.#taken = [...taken]
-    this.#quietSince = now
-  }
-}
-
-function finite(value: number): number | undefined {
-  return value < Infinity ? value : undefined
 }

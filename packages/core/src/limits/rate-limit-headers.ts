@@ -32,24 +32,17 @@ export interface RemainingQuota {
 const longestHeader = 1_024
 const structured: readonly RateLimitHeaders[] = [{ remaining: 'ratelimit' }]
 /**
- * Before `RateLimit` there were `…-remaining` and `…-reset`. GitHub has the second prefix, Okta and X the third; Discord has
- * a finer reset too.
+ * Before `RateLimit` there were `…-remaining` and `…-reset`. GitHub has the second prefix, Okta and X the third; Symfony and
+ * Discord have other resets.
  */
-const predecessors: readonly RateLimitHeaders[] = [
+const predecessors = [
   { remaining: 'ratelimit-remaining', reset: 'ratelimit-reset' },
+  { remaining: 'x-ratelimit-remaining', reset: 'x-ratelimit-retry-after' },
   { remaining: 'x-ratelimit-remaining', reset: 'x-ratelimit-reset-after' },
   { remaining: 'x-ratelimit-remaining', reset: 'x-ratelimit-reset' },
   { remaining: 'x-rate-limit-remaining', reset: 'x-rate-limit-reset' },
 ]
-const common = [...structured, ...predecessors]
-/** When to call again, in an API without `Retry-After`; Symfony has the second name. */
-const resets = [
-  'ratelimit-reset',
-  'x-ratelimit-retry-after',
-  'x-ratelimit-reset-after',
-  'x-ratelimit-reset',
-  'x-rate-limit-reset',
-]
+const common: readonly RateLimitHeaders[] = [...structured, ...predecessors]
 
 /**
  * Whether a response says that a limit was exceeded. A status other than 429 means other things too: it is a limit where it
@@ -89,10 +82,10 @@ export function readAsked(
   const usedUp = quotasOf(response, isCommon ? structured : [rateLimitHeaders]).filter(isUsedUp)
   // a reset is that of a quota: it says nothing of a limit on something else, while some of the quota remains
   const before = isCommon ? quotasOf(response, predecessors) : []
-  const others = isCommon && (before.length === 0 || before.some(isUsedUp)) ? resets : []
+  const others = isCommon && (before.length === 0 || before.some(isUsedUp)) ? predecessors : []
   const pauses = [
     Math.max(0, ...usedUp.map(({ resetIn }) => resetIn)),
-    ...others.map((name) => readWait(textOf(response, name), clockOf(response)) ?? 0),
+    ...others.map(({ reset }) => readWait(textOf(response, reset), clockOf(response)) ?? 0),
   ]
   // a reset within this second is written as 0, and names no pause
   return pauses.find((pause) => pause > 0)

@@ -6,6 +6,7 @@ import { Countdown } from '../time/countdown.ts'
 import type { AccessToken } from '../access-token.ts'
 import type { Unit } from '../limits/restraint.ts'
 import type { AskingCall, Demand } from '../limits/demand.ts'
+import type { CheckedPolicy } from '../limits/rate-policy.ts'
 
 /** What a call holds while it is under way: a live token, a unit of every limit, and a slot until it ends. */
 export interface RunningCall {
@@ -34,10 +35,7 @@ export interface Waiter<T> {
 }
 
 /** How long calls wait, in milliseconds: at most, and for each priority that they gain. */
-export interface QueueTimes {
-  readonly maxWait: number | undefined
-  readonly aging: number | undefined
-}
+type QueueTimes = Pick<CheckedPolicy, 'maxWait' | 'aging'>
 
 const noTimes: QueueTimes = { maxWait: undefined, aging: undefined }
 
@@ -65,34 +63,25 @@ export function checkPriority(priority: unknown): void {
 /** The queued calls that take the same: where their units are not free, those of others may be. */
 export interface Lane {
   readonly demand: Demand
-  readonly calls: { readonly size: number }
-  readonly countByPriority: ReadonlyMap<number, number>
-  /** When a call of it was sent last. */
-  readonly servedAt: number
-}
-
-interface OwnLane extends Lane {
   /** The queue of p-queue. It calls nothing that it holds here, though its types say that it could. */
   readonly calls: PriorityQueue
   readonly countByPriority: Map<number, number>
+  /** When a call of it was sent last. */
   servedAt: number
 }
 
-interface WaitingCall extends EnterOptions {
+interface QueuedCall extends EnterOptions {
   readonly waiter: Waiter<unknown>
   readonly queuedAt: number
   readonly send: (admitted: unknown) => void
-}
-
-interface QueuedCall extends WaitingCall {
-  lane: OwnLane
+  lane: Lane
   /** Higher goes first: its priority, and what it gains while it waits. */
   rank: number
   /** How long it may wait in all. */
   countdown: Countdown | undefined
 }
 
-function refuse({ send, waiter }: WaitingCall, reason: unknown): void {
+function refuse({ send, waiter }: QueuedCall, reason: unknown): void {
   send(Promise.reject(waiter.refused(reason)))
 }
 
@@ -100,7 +89,7 @@ function refuse({ send, waiter }: WaitingCall, reason: unknown): void {
 export class QueuedCalls {
   readonly #tooLong: (maxWait: number) => TokenlaneError
   readonly #gaveUp: (demand: Demand) => void
-  readonly #lanes = new Map<string, OwnLane>()
+  readonly #lanes = new Map<string, Lane>()
   size = 0
   #served = 0
   /** Calls with one signal share a listener: one of many would have to be searched for when it is removed. */
@@ -129,9 +118,8 @@ export class QueuedCalls {
 
   /** The lane of all calls, if they take the same. */
   get only(): Lane | undefined {
-    if (this.#lanes.size !== 1) return undefined
-    for (const lane of this.#lanes.values()) return lane
-    return undefined
+    const [lane] = this.#lanes.values()
+    return this.#lanes.size === 1 ? lane : undefined
   }
 
   /** How many units the queued calls take of the limits that they wait for most. */
@@ -151,10 +139,6 @@ export class QueuedCalls {
 
   /** The lanes, the one that goes first in front: by priority, and in turn. */
   get lanes(): Lane[] {
-    return this.#inOrder()
-  }
-
-  #inOrder(): OwnLane[] {
     const lanes = [...this.#lanes.values()]
     if (lanes.length < 2) return lanes
     const highest = new Map(lanes.map((lane) => [lane, Math.max(...lane.countByPriority.keys())]))
@@ -181,7 +165,7 @@ export class QueuedCalls {
     }) as Promise<T>
   }
 
-  #laneOf(demand: Demand): OwnLane {
+  #laneOf(demand: Demand): Lane {
     const known = this.#lanes.get(demand.key)
     if (known !== undefined) return known
     const lane = {
@@ -194,11 +178,7 @@ export class QueuedCalls {
     return lane
   }
 
-  next({ demand }: Lane): WaitingCall {
-    return this.#take(this.#laneOf(demand))
-  }
-
-  #take(lane: OwnLane): QueuedCall {
+  next(lane: Lane): QueuedCall {
     const call = lane.calls.dequeue() as unknown as QueuedCall
     this.#served += 1
     lane.servedAt = this.#served
@@ -226,8 +206,7 @@ export class QueuedCalls {
   }
 
   #takeAll(): QueuedCall[] {
-    const lanes = this.#inOrder()
-    return lanes.flatMap((lane) => Array.from({ length: lane.calls.size }, () => this.#take(lane)))
+    return this.lanes.flatMap((lane) => Array.from({ length: lane.calls.size }, () => this.next(lane)))
   }
 
   #enqueue(call: QueuedCall, { maxWait, aging }: QueueTimes): void {
@@ -276,7 +255,7 @@ export class QueuedCalls {
     signal.removeEventListener('abort', this.#aborted)
   }
 
-  #count({ demand, calls, countByPriority }: OwnLane, priority: number, change: 1 | -1): void {
+  #count({ demand, calls, countByPriority }: Lane, priority: number, change: 1 | -1): void {
     this.size += change
     const count = (countByPriority.get(priority) ?? 0) + change
     if (count > 0) countByPriority.set(priority, count)
