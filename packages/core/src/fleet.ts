@@ -5,6 +5,7 @@ export type { StoreFailure } from './events.ts'
 export { TokenlaneError } from './errors.ts'
 export { createRateLimiter } from './limits/memory-limiter.ts'
 export {
+  type Answer,
   type Claim,
   type FixedLimit,
   isSliding,

@@ -1,4 +1,4 @@
-import type { Claim, LimiterClock, NotBefore, Permit } from '../src/fleet.ts'
+import type { Answer, Claim, LimiterClock, NotBefore, Permit } from '../src/fleet.ts'
 import type { RateLimit } from '../src/index.ts'
 import { createRateLimiter } from '../src/limits/memory-limiter.ts'
 
@@ -21,7 +21,7 @@ export interface OneLimiter {
 }
 
 export interface OnePermit extends Permit {
-  answered(response?: Parameters<Permit['answered']>[0]): void
+  answered(response?: Answer): void
 }
 
 export function oneLimiter(policy: OneClaim, clock?: LimiterClock): OneLimiter {
@@ -36,7 +36,7 @@ export function oneLimiter(policy: OneClaim, clock?: LimiterClock): OneLimiter {
       return Object.assign(permit, {
         answered: (
           (answered) =>
-          (response: Parameters<Permit['answered']>[0] = { isRefused: false, cost }) =>
+          (response: Answer = { isRefused: false, cost }) =>
             answered(response)
         )(permit.answered.bind(permit)),
       })

@@ -1,5 +1,6 @@
 import { Connections } from './connections.ts'
 import { LearnedBound, setUpFactor } from './learned-bound.ts'
+import type { Answer } from './rate-limiter.ts'
 import type { Accounting } from './rate-policy.ts'
 import { type RoundTripMemory, RoundTrips } from './round-trips.ts'
 
@@ -139,14 +140,11 @@ export class Arrivals<Units = unknown> {
     return request
   }
 
-  /**
-   * Reads a response. An API refuses a request faster than it serves one. Returns the latest arrival that was known before
-   * this response, or `notice` milliseconds ago.
-   */
-  answered(request: SentRequest<Units>, isRefused: boolean, notice: number = this.#window): number {
+  /** Reads a response. An API refuses a request faster than it serves one. */
+  answered(request: SentRequest<Units>, { isRefused, closes = false }: Answer): void {
     const now = this.#clock.now()
     if (isRefused) this.refused(request.sentAt)
-    this.#connections.answered(now)
+    this.#connections.answered(now, closes)
     this.#close(request)
     const { sentAt, isFirst, latest: before } = request
     if (!isFirst && !isRefused) this.#roundTrips.add(now - sentAt, now)
@@ -154,7 +152,6 @@ export class Arrivals<Units = unknown> {
     this.#move(request, Math.min(before, Math.max(sentAt, byResponse)))
     // a unit that has come free already does not come free earlier
     this.lag += (Math.min(before, Math.max(request.latest, now - this.#window)) - sentAt - this.lag) / 16
-    return Math.min(before, Math.max(request.latest, now - notice))
   }
 
   freed(): void {

@@ -6,7 +6,13 @@ import type { AskingCall, Demand } from './demand.ts'
 import { InUse, type LimitStatus } from './in-use.ts'
 import { limiterOf } from './memory-limiter.ts'
 import { PolicyWatch, type Slowed } from './policy-watch.ts'
-import { isRefusal, readPolicy, type ResponseHead, settledCost } from './rate-limit-headers.ts'
+import {
+  closesConnection,
+  isRefusal,
+  readPolicy,
+  type ResponseHead,
+  settledCost,
+} from './rate-limit-headers.ts'
 import type { Claim, RateLimiter, RateLimiterFactory, Word } from './rate-limiter.ts'
 import { type CheckedPolicy, checkRatePolicy, type RateLimit } from './rate-policy.ts'
 import { type Restrained, Restraint, type Unit } from './restraint.ts'
@@ -154,7 +160,8 @@ export class Budget {
     const { policy, emit } = queue
     const now = performance.now()
     const isRefused = isRefusal(response, policy)
-    unit.permit.answered({ isRefused, cost: settledCost(response, isRefused, unit.demand, policy) })
+    const cost = settledCost(response, isRefused, unit.demand, policy)
+    unit.permit.answered({ isRefused, cost, ...(closesConnection(response) && { closes: true }) })
     if (this.#claims.pace.hasCalendar) this.#claims.readClock(response, unit.sentAt, now)
     const isReporting = this.#watch.isReporting(emit)
     const isRead = policy.rateLimitHeaders && (isRefused || isReporting || this.#claims.pace.isLower)

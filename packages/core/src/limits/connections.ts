@@ -25,9 +25,11 @@ export class Connections {
     return needsMore
   }
 
-  answered(now: number): void {
+  /** @param closes whether the connection is closed then: others may be, too. */
+  answered(now: number, closes: boolean): void {
     this.#passTime(now)
     this.busy -= 1
+    if (closes) this.#mostBusy = [this.busy]
   }
 
   /** The exchange of an answered request ended: its connection is free. */

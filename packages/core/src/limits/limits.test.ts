@@ -409,3 +409,22 @@ test.each([
   expect(status).not.toHaveProperty('slowed')
   await ended()
 })
+
+test.each([
+  ['keep-alive', 1_251],
+  ['close', 2_001],
+  ['Close', 2_001],
+])(
+  'after a response with Connection: %s, a call without one keeps its unit for %d ms',
+  async (connection, ms) => {
+    const { api, call, answers, sentAt, tokens } = limitedApi({ limits: [{ quota: 1, window: 1_000 }] })
+    await tokens.warmUp()
+    answers.push({ header: (name) => (name === 'connection' ? connection : null) })
+    await Promise.all([call(), pass(10)])
+    await pass(2_000)
+    await expect(api.send(() => Promise.reject(new Error('reset')))).rejects.toThrow('reset')
+    await Promise.all([call(), pass(3_000)])
+    expect(sentAt).toHaveLength(2)
+    expect(sentAt[1]).toBeCloseTo(2_010 + ms, -1)
+  },
+)

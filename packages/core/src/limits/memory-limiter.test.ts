@@ -71,6 +71,18 @@ test('the first request of a connection has four times as long', () => {
   expect(limiter.take(1)).toBeCloseTo(2_000 + guard)
 })
 
+test('a request after a response that closed its connection has four times as long, too', () => {
+  const limiter = limiterOf([{ quota: 1, window: 1_000 }])
+  seeRoundTrips(limiter, 100)
+  pass(1_000)
+  const { permit } = taken(limiter)
+  permit.answered({ isRefused: false, cost: 1, closes: true })
+  permit.ended()
+  pass(2_000)
+  taken(limiter).permit.ended()
+  expect(limiter.take(1)).toBeCloseTo(2_000 + guard)
+})
+
 test('a process that stands still after a send counts from when it goes on', () => {
   const limiter = limiterOf([{ quota: 1, window: 1_000 }])
   seeRoundTrips(limiter, 10)

@@ -1,6 +1,7 @@
 import { refuse, shape } from '../options/check.ts'
 import { Arrivals, type LimiterClock, type SentRequest } from './arrivals.ts'
 import {
+  type Answer,
   type Claim,
   isSliding,
   type LimitedApi,
@@ -214,10 +215,11 @@ class MemoryPermit implements Permit {
     this.#request = request
   }
 
-  answered({ isRefused, cost }: Parameters<Permit['answered']>[0]): void {
+  answered(answer: Answer): void {
     const request = this.#request
     if (!request.isOpen) return
-    this.#arrivals.answered(request, isRefused)
+    this.#arrivals.answered(request, answer)
+    const { cost } = answer
     const { units, latest } = request
     if (cost === units.cost) return
     for (const series of units.series) {

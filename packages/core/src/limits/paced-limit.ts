@@ -40,8 +40,9 @@ export interface FoundLimit {
 }
 
 const above0 = duration('above 0')
-/** JSON has no `Infinity`. */
-const orInfinity: Reader<number> = (value, path) => (value === null ? Infinity : above0(value, path))
+/** JSON has no `Infinity`; an earlier version leaves it out. */
+const orInfinity: Reader<number> = (value, path) =>
+  value === null || value === undefined ? Infinity : above0(value, path)
 
 const description: Description<FoundLimit> = {
   quota: orInfinity,

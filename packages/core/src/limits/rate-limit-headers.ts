@@ -110,6 +110,11 @@ export function settledCost(
   return Number.isFinite(actual) && (actual as number) >= 0 ? (actual as number) : demand.cost
 }
 
+/** Whether a response is the last one of its connection: a client that keeps none has asked for that. */
+export function closesConnection(response: ResponseHead): boolean {
+  return textOf(response, 'connection')?.toLowerCase() === 'close'
+}
+
 /** Returns when the response began by the API's clock, in epoch milliseconds; `undefined` for one that a cache kept. */
 export function readDate(response: ResponseHead): number | undefined {
   return textOf(response, 'age') === undefined ? readInstant(textOf(response, 'date')) : undefined

@@ -39,13 +39,19 @@ export interface Claim {
   readonly unansweredGrace: number | undefined
 }
 
+/** What a limiter learns of a response. */
+export interface Answer {
+  readonly isRefused: boolean
+  /** How many units count in the end: none for a refused call that the API does not count. */
+  readonly cost: number
+  /** Set if its connection is closed. */
+  readonly closes?: boolean
+}
+
 /** The units of one attempt. */
 export interface Permit {
-  /**
-   * The response arrived, so the request arrived before that. `cost` units count in the end: none for a refused call that
-   * the API does not count.
-   */
-  answered(response: { readonly isRefused: boolean; readonly cost: number }): void
+  /** The response arrived, so the request arrived before that. */
+  answered(answer: Answer): void
   /** The attempt ended. Without a response its request may still be on the way. */
   ended(): void
   /** The attempt was never made: its units are free at once. */

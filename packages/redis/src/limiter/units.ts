@@ -162,7 +162,7 @@ export class Units {
       answered: (response) => {
         share?.answered(response)
         if (!request.isOpen) return
-        arrivals.answered(request, response.isRefused)
+        arrivals.answered(request, response)
         if (response.isRefused) this.#refused += 1
         else this.#accepted += 1
         this.#settle(unit, response.cost, tellWithin.answered)
