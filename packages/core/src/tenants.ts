@@ -69,7 +69,7 @@ export interface Tenants<Issuer extends string = string> extends AsyncDisposable
 const read = object<ReadAs<TenantsOptions, { runtime: 'server' | undefined }>>({
   options: aFunction("a function that returns a tenant's options"),
   most: optional(count(1), 10_000),
-  limits: optional(oneOf('own', 'shared'), 'own'),
+  limits: optional(oneOf(['own', 'shared']), 'own'),
   runtime: readRuntime,
 })
 

@@ -11,6 +11,9 @@ import { secretExpiry, type SecretLifetime } from './secret-expiry.ts'
 /** How many clients in 30 s may be refused and replaced: a provider may return a new wrong secret each time. */
 const mostReplaced = 8
 
+/** The longest distance between two looks at refused credentials, in milliseconds: a vault must not be asked for each call. */
+const longestUnseen = 1_000
+
 interface RotationOptions extends SecretLifetime {
   readonly credentials: CheckedCredentials
   readonly proofs: CredentialsKinds
@@ -38,6 +41,9 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
   const refused = new Map<string, Refused>()
   let working: string | undefined
   let lastRefusal: TokenlaneError | undefined
+  /** Since when clients are refused, and when it was last seen that all are, on the monotonic clock. */
+  let refusedSince: number | undefined
+  let seenAt = -Infinity
 
   async function clientsNow(
     reason: CredentialsContext['reason'],
@@ -54,13 +60,29 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
     return mayBeAboutClient(error) ? memoryOf(times, working === undefined) : refusalMemory
   }
 
+  /** Returns what may have become of a refused client, to end a sentence. */
+  function whyRefused(client: ClientCredentials, error: TokenlaneError): string {
+    if (!mayBeAboutClient(error)) return ''
+    const end = expiry.pastEndOf(client)
+    if (end !== undefined) return `; by \`secretIssuedAt\`, it expired on ${end.toISOString().slice(0, 10)}`
+    return keyOf(client) === working
+      ? '; the issuer accepted it before: has it expired, or been replaced?'
+      : ''
+  }
+
   /** Remembers a refusal; returns its error, which says for how long. */
-  function remember(key: string, error: TokenlaneError, memory: number): TokenlaneError {
+  function remember(
+    client: ClientCredentials,
+    key: string,
+    error: TokenlaneError,
+    memory: number,
+  ): TokenlaneError {
     // a refusal of another process ends when that process may ask again
     const span = refusalSpan(error, memory)
     const at = performance.now()
     refused.set(key, { at, until: at + span, times: (refused.get(key)?.times ?? 0) + 1 })
-    return Object.assign(withMore(error, ''), { retryAfter: Math.ceil(span) })
+    refusedSince ??= at
+    return Object.assign(withMore(error, whyRefused(client, error)), { retryAfter: Math.ceil(span) })
   }
 
   return {
@@ -76,6 +98,10 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
       reason: RenewalReason,
       timeLimit: () => number,
     ): Promise<T> {
+      const start = performance.now()
+      // at once at first; in a longer outage a fiftieth of it may pass
+      const unseen = Math.min(longestUnseen, (start - (refusedSince ?? start)) / 50)
+      if (lastRefusal !== undefined && start - seenAt < unseen) throw lastRefusal
       let refusal: TokenlaneError | undefined
       let unproven: TokenlaneError | undefined
       for (const ask of [reason === 'startup' ? reason : 'renewal', 'rejected'] as const) {
@@ -99,6 +125,7 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
           try {
             const answer = await request(client, memory)
             refused.delete(key)
+            refusedSince = undefined
             expiry.watch(client)
             const before = working
             working = keyOf(client)
@@ -112,12 +139,15 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
               continue
             }
             if (!isRefusal(error)) throw error
-            refusal = lastRefusal = remember(key, error, memory(error))
+            refusal = lastRefusal = remember(client, key, error, memory(error))
             // no other secret makes a wrong scope right
-            if (!mayBeAboutClient(error)) throw refusal
+            if (mayBeAboutClient(error)) continue
+            seenAt = performance.now()
+            throw refusal
           }
         }
       }
+      seenAt = unproven === undefined ? performance.now() : -Infinity
       // what is unproven may be there at the next try, which a refusal would put off
       throw (unproven ?? lastRefusal) as TokenlaneError
     },

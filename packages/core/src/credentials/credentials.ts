@@ -135,7 +135,8 @@ export interface CredentialsContext {
 
 /**
  * Returns the credentials, or several in the order to try them. Called before every token request, so that a rotated
- * secret is used without a restart. May be called again while an earlier call is pending.
+ * secret is used without a restart; in a long outage of refused credentials, at most once a second. May be called again
+ * while an earlier call is pending.
  */
 export interface CredentialsProvider<C extends ClientCredentials = Credentials> {
   (context: CredentialsContext): C | readonly C[] | Promise<C | readonly C[]>

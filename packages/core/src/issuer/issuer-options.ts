@@ -175,5 +175,5 @@ export function generalIssuer(options: AuthUrl & IssuerSettings): IssuerOptions 
  * Its token endpoint is `{authUrl}/IdentityServer/connect/token`; the scope is `WebLinkAPI`.
  */
 export function weblinkIssuer(options: AuthUrl & IssuerSettings): IssuerOptions {
-  return { ...options, tokenPath: weblinkPath, scope: 'WebLinkAPI' }
+  return { scope: 'WebLinkAPI', ...options, tokenPath: weblinkPath }
 }

@@ -35,7 +35,7 @@ export interface SaidPause extends Pause {
 
 export const readPause: Reader<SaidPause> = object<SaidPause>({
   ms: duration('0 or more'),
-  reason: oneOf('refused', 'used-up'),
+  reason: oneOf(['refused', 'used-up']),
   isTried: flag,
   row: count(0),
 })

@@ -215,11 +215,9 @@ const readTimeZone: Reader<string> = (value, path) => {
   return zone
 }
 
-const readCalendarWindow = fitting<CalendarWindow>(
-  (window) => Object.hasOwn(calendarWindows, window),
-  `a number of milliseconds, or ${Object.keys(calendarWindows)
-    .map((window) => `'${window}'`)
-    .join(' or ')}`,
+const readCalendarWindow = oneOf(
+  Object.keys(calendarWindows) as CalendarWindow[],
+  'a number of milliseconds, or ',
 )
 
 const readLimit: Reader<Limit> = (value, path) => {
@@ -262,7 +260,7 @@ const readHeaders: Reader<boolean | RateLimitHeaders> = (value, path) =>
 /** Reads a rate policy, with its defaults in place. */
 export const checkRatePolicy: Reader<CheckedPolicy> = object<CheckedPolicy>({
   limits: list(readLimit, 'an array of { quota, window }'),
-  accounting: optional(oneOf('strict', 'learned'), 'strict'),
+  accounting: optional(oneOf(['strict', 'learned']), 'strict'),
   spread: optional(flag, false),
   unansweredGrace: optional(duration('0 or more')),
   concurrency: optional(count(1), Infinity),

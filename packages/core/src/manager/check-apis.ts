@@ -43,7 +43,8 @@ export function readApis(
       },
       issuer(name, namePath) {
         const given = text(allowed)(name, namePath)
-        return Object.hasOwn(issuers, given)
+        // where there are none, that is the mistake
+        return names.length === 0 || Object.hasOwn(issuers, given)
           ? given
           : refuse(namePath, `not a name from \`issuers\`${didYouMean(given, names)}`, allowed)
       },

@@ -47,7 +47,7 @@ export function checkOptions(options: TokenManagerOptions, others?: readonly str
       mustHaveOwnOrigins(read.map(([, issuer]) => issuer))
       return new Map(read)
     },
-    apis: readApis(isRecord(issuers) ? issuers : {}, readUrl, inOne),
+    apis: readApis(isRecord(issuers) && !Array.isArray(issuers) ? issuers : {}, readUrl, inOne),
     store: optional(readStore),
     limiter: optional(aFunction<RateLimiterFactory>("a function that creates an API's limiter")),
     observe: optional(readObservers, []),
@@ -66,7 +66,7 @@ function mustHaveOwnOrigins(issuers: readonly CheckedIssuer[]): void {
   }
 }
 
-export const readRuntime: Reader<'server' | undefined> = optional(oneOf('server'))
+export const readRuntime: Reader<'server' | undefined> = optional(oneOf(['server']))
 
 const readStore = fitting<SharedStore>(
   (value) => isRecord(value) && sharing in value,

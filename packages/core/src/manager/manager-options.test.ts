@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { createTokenManager, isTokenlaneError, type TokenlaneError } from '../index.ts'
+import { createTokenManager, isTokenlaneError, type TokenlaneError, weblinkIssuer } from '../index.ts'
 
 afterEach(() => vi.unstubAllGlobals())
 
@@ -125,7 +125,7 @@ test('a limit with the names and units of another library is told the right ones
   })
   expect(message).toContain('`apis[0].ratePolicy.limits[0].limit` is not an option (did you mean `quota`?)')
   expect(message).toContain(
-    "`apis[0].ratePolicy.limits[0].window` is a string; allowed: a number of milliseconds, or 'second' or 'minute'",
+    "`apis[0].ratePolicy.limits[0].window` is an unknown name; allowed: a number of milliseconds, or 'second' or 'minute'",
   )
 })
 
@@ -133,6 +133,35 @@ test.each(['grant_type', 'grantType'])('`%s` is not an option, since there is on
   expect(
     errorOf({ issuers: { general: { ...general, [name]: 'client_credentials' } }, apis: [] }).message,
   ).toContain(`\`issuers.general.${name}\` is not an option; allowed: client_credentials alone`)
+})
+
+test('a scope that is given to the weblink issuer is not dropped', () => {
+  const options = { authUrl: 'https://auth.example.com', credentials }
+  expect(weblinkIssuer(options).scope).toBe('WebLinkAPI')
+  expect(weblinkIssuer({ ...options, scope: 'other' } as never).scope).toBe('other')
+})
+
+test('an `authUrl` of a plain issuer is told what it belongs to', () => {
+  const { tokenEndpoint: authUrl, ...others } = general
+  expect(errorOf({ issuers: { general: { ...others, authUrl } }, apis: [] }).message).toContain(
+    '`issuers.general.authUrl` is not an option; allowed: `tokenEndpoint`, `authUrl` with `tokenPath`, or generalIssuer(',
+  )
+})
+
+test.each([[], [general], {}, 'general'])(
+  'with %j as issuers, no API is said to name a wrong one',
+  (issuers) => {
+    const apis = [{ baseUrl: 'https://api.example.com/', issuer: 'general' }]
+    expect(errorOf({ issuers, apis }).message).not.toContain('apis[0]')
+  },
+)
+
+test('a name that is unknown is said to be, and none is quoted', () => {
+  const ratePolicy = { limits: [], accounting: 'lax' }
+  const apis = [{ baseUrl: 'https://api.example.com/', issuer: 'general', ratePolicy }]
+  expect(errorOf({ issuers: { general }, apis }).message).toContain(
+    "`apis[0].ratePolicy.accounting` is an unknown name; allowed: 'strict' or 'learned'",
+  )
 })
 
 test.each(['maxWait', 'requestTimeout'])('a `%s` of an issuer in seconds is refused', (name) => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { client } from '../../test/fake-issuer.ts'
 import { answer, apiOf } from '../../test/one-api.ts'
 import type { TokenManager } from '../index.ts'
 
@@ -123,6 +124,25 @@ test('each start says to which hosts secrets and tokens may travel unencrypted',
   for (let time = 0; time < 2; time += 1) start(hosts, (event) => events.push(event))
   const event = { type: 'transport.insecure', issuer: 'general', hosts }
   expect(events).toEqual([event, event])
+})
+
+test('a secret that expires is a warning at each of its thresholds', () => {
+  const secretIssuedAt = new Date(Date.now() - 359 * 86_400_000)
+  const { tokens } = fakeService({ credentials: { ...client, secretIssuedAt } }, { observe: undefined })
+  tokens.status()
+  vi.useFakeTimers({ now: Date.now() + 6 * 86_400_000 })
+  tokens.status()
+  vi.useRealTimers()
+  expect(warned).toEqual([
+    {
+      text: 'general: rotate the secret of client client-1: 6 days left',
+      code: 'TOKENLANE_SECRET_EXPIRING',
+    },
+    {
+      text: 'general: rotate the secret of client client-1: it has expired',
+      code: 'TOKENLANE_SECRET_EXPIRING',
+    },
+  ])
 })
 
 test('many failures do not keep a warning of another kind from being printed', async () => {

@@ -19,6 +19,7 @@ const subjectsOf: {
   'policy.missing': ({ api }) => api,
   'rejection.repeated': ({ issuer, api }) => `${issuer} ${api}`,
   'scope.narrowed': ({ issuer, missing }) => `${issuer} ${missing.join(' ')}`,
+  'secret.expiring': ({ issuer, clientId, threshold }) => `${issuer} ${clientId} ${threshold}`,
   'renewal.failed': ({ tokenStillValid, reason }) => (tokenStillValid ? undefined : reason),
 }
 

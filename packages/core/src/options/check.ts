@@ -1,6 +1,6 @@
 import { errorForAll, isTokenlaneError, reasonOf, TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
-import { meantBy, meantElsewhere } from './meant.ts'
+import { meantBy, meantElsewhere, wayWithout } from './meant.ts'
 
 /** Throws an error with the option, what was given, and what is allowed; `refusingTo` adds the start of the sentence. */
 export function refuse(path: string, given: string, allowed: string): never {
@@ -98,15 +98,14 @@ export function unknownOptions(
   return unknown.map((key) => {
     const here = meantBy(key, others)
     const isName = here !== undefined || /^(?!.{31})[a-z]{1,20}(?:[A-Z][a-z]*){0,3}$/.test(key)
-    const isFixed = /^grant_?type$/i.test(key)
     const refusal: Refusal = (_, path) => {
       const meant = here ?? meantElsewhere(key, path)
-      if (isFixed) refuse(path, 'not an option', 'client_credentials alone, without an option')
-      if (meant === undefined) refuse(path, 'not an option', [...new Set(names)].join(', '))
+      if (meant === undefined)
+        refuse(path, 'not an option', wayWithout(key) ?? [...new Set(names)].join(', '))
       const what = `\`${printable(path)}\` is not an option (did you mean \`${meant}\`?)`
       throw new TokenlaneError('INVALID_OPTIONS', what)
     }
-    return [isName || isFixed ? key : '(not shown)', refusal]
+    return [isName || wayWithout(key) ? key : '(not shown)', refusal]
   })
 }
 

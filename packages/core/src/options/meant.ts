@@ -37,6 +37,15 @@ const names: Readonly<Record<string, string>> = {
   store: 'cache tokenStore redis',
 }
 
+/** What goes without an option that people look for, or with another function. */
+const ways: Readonly<Record<string, string>> = {
+  granttype: 'client_credentials alone, without an option',
+  authurl: '`tokenEndpoint`, `authUrl` with `tokenPath`, or generalIssuer({ authUrl, ... })',
+}
+
+export const wayWithout = (unknown: string): string | undefined =>
+  Object.hasOwn(ways, fold(unknown)) ? ways[fold(unknown)] : undefined
+
 /** Returns the path of the option that was probably meant, seen from a place with these options. */
 export function meantBy(unknown: string, allowed: readonly string[]): string | undefined {
   if (unknown.length > 40) return undefined

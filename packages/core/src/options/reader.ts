@@ -65,8 +65,13 @@ export function fitting<T>(fits: (value: T) => boolean, allowed: string): Reader
       : refuse(path, typeof value === 'number' ? `${value}` : shape(value), allowed)
 }
 
-export function oneOf<const T extends string>(...allowed: readonly T[]): Reader<T> {
-  return fitting((value) => allowed.includes(value), allowed.map((one) => `'${one}'`).join(' or '))
+/** @param besides - what else is allowed, read elsewhere. */
+export function oneOf<const T extends string>(names: readonly T[], besides: string = ''): Reader<T> {
+  const allowed = besides + names.map((one) => `'${one}'`).join(' or ')
+  return (value, path) =>
+    names.includes(value as T)
+      ? (value as T)
+      : refuse(path, isText(value) ? 'an unknown name' : shape(value), allowed)
 }
 
 export function duration(least: '0 or more' | 'above 0', unit: string = 'milliseconds'): Reader<number> {

@@ -15,13 +15,13 @@ export type TokenFailure = Extract<
   | 'TOKEN_RESPONSE_INVALID'
 >
 
-export const readFailure: Reader<TokenFailure> = oneOf(
+export const readFailure: Reader<TokenFailure> = oneOf([
   'CREDENTIALS_UNAVAILABLE',
   'TOKEN_REQUEST_REFUSED',
   'TOKEN_REQUEST_FAILED',
   'TOKEN_REQUEST_TIMEOUT',
   'TOKEN_RESPONSE_INVALID',
-)
+])
 
 /** The same in every run, so that it can stand in a snapshot. */
 const end = Date.UTC(2100, 0)
