@@ -115,6 +115,22 @@ describe.each(versions)('undici $version', ({ undici }) => {
     await tokens.close()
   })
 
+  test("Node's fetch has the token through the global dispatcher, and a new one after a 401", async () => {
+    answers['/api/a'] = (_, number) => (number === 1 ? rejection : { status: 200 })
+    const before = undici.getGlobalDispatcher()
+    undici.setGlobalDispatcher(withTokens())
+    try {
+      for (const path of ['api/a', 'a']) expect((await fetch(api.url + path)).status).toBe(200)
+    } finally {
+      undici.setGlobalDispatcher(before)
+    }
+    expect(seen()).toEqual([
+      ['/api/a', true],
+      ['/api/a', true],
+      ['/a', false],
+    ])
+  })
+
   test('an upgrade and a tunnel carry no token', async () => {
     const lines: string[] = []
     const server = createServer()
