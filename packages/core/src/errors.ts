@@ -163,12 +163,10 @@ export function isTokenlaneError(error: unknown): error is TokenlaneError {
   return typeof error === 'object' && error !== null && brand in error
 }
 
-/** Whether an error says that a manager was closed. */
 export function isClosed(error: unknown): boolean {
   return isTokenlaneError(error) && error.code === 'MANAGER_CLOSED'
 }
 
-/** Returns the error of every use of a manager that was closed. */
 export function closedError(what: string, api?: string): TokenlaneError {
   return new TokenlaneError('MANAGER_CLOSED', `Cannot use ${what}: the token manager was closed`, { api })
 }

@@ -22,7 +22,6 @@ export class ResendableForm {
   }
 }
 
-/** Returns the form of a call, `undefined` where its body is something else. */
 export function formOf({ body, headers }: Options): ResendableForm | undefined {
   // asked first, since the runtime looks `FormData` up for each call
   if (body === undefined || !(body instanceof FormData)) return undefined

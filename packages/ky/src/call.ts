@@ -77,7 +77,6 @@ export class Call {
     })
   }
 
-  /** Says in ky's TimeoutError why there was no token. */
   explain(error: Error): Error {
     return this.#noToken !== undefined && error.name === 'TimeoutError'
       ? withCause(error, this.#noToken)
@@ -133,7 +132,6 @@ export class Call {
     return response
   }
 
-  /** Returns the pass that the call holds, if it is for this API. */
   #passFor(api: Api): Pass | undefined {
     const held = this.#take()
     if (held?.api === api) return held.pass

@@ -3,7 +3,6 @@ import type { Options } from 'ky'
 /** ky's own, in milliseconds. */
 const usual = 10_000
 
-/** The longest that ky takes. */
 const longest = 2_147_483_647
 
 /**

@@ -36,7 +36,6 @@ export function run(client: RedisClient, script: string, keys: string[], args: s
     : client.eval(script, keys.length, ...keys, ...args)
 }
 
-/** A script as Redis knows it. */
 export interface Script {
   readonly text: string
   /** SHA-1 of the text, in hexadecimal digits. */

@@ -49,7 +49,6 @@ export class ManagedCall implements Handler {
   #body: WaitingBody | undefined
   /** What the caller's handler was told with its request, which it knows of then. */
   #context: object | undefined
-  /** Whether undici knows of the current attempt. */
   #isAttemptStarted = false
 
   /** @param options a copy of the caller's. */

@@ -31,7 +31,6 @@ export function checkCredentials(value: unknown, path: string, kinds: Credential
   return { initial: allOf(value, (client, index) => checkClient(client, `${path}[${index}]`, kinds)) }
 }
 
-/** Returns the clients that a provider of this package has read. */
 function checkProvider(
   provider: CalledProvider,
   path: string,

@@ -30,7 +30,6 @@ interface TokenRequestMessage {
 
 const tracing = new Tracing<TokenRequestMessage>('tokenlane:token.request')
 
-/** Makes a token request that subscribers see. */
 async function traced<T>(
   { manager, issuer, url }: TokenEndpoint,
   reason: RenewalReason,

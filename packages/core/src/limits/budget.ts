@@ -130,7 +130,6 @@ export class Budget {
     await this.#limiter.close()
   }
 
-  /** One unit of each limit without a `match`. */
   get plain(): Demand {
     return this.#claims.demands.plain
   }

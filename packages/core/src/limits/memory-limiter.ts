@@ -125,7 +125,6 @@ class MemoryLimiter implements RateLimiter {
     return this.#permit(series, cost, now)
   }
 
-  /** Returns how long a call waits for an open connection. */
   #waitForConnection(now: number, longestSpan: number): number {
     if (this.#arrivals.freeConnections(now) > 0) return 0
     this.#readyAt = Math.min(this.#readyAt, now)

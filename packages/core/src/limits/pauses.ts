@@ -97,7 +97,6 @@ export class Pauses {
     this.trial = state.kind === 'trial' ? state.limit : undefined
   }
 
-  /** Begins a pause, or makes it longer. */
   begin({ ms, reason, isTried }: Pause, now: number, since: number = now): void {
     const until = now + ms
     const before = this.#state.kind === 'paused' && this.#state.until > now ? this.#state : undefined

@@ -190,7 +190,6 @@ export interface RatePolicy {
   readonly aging?: number | undefined
 }
 
-/** A policy that was checked, with its defaults. */
 export type CheckedPolicy = ReadAs<
   RatePolicy,
   {
@@ -257,7 +256,6 @@ const readNames = object<ReadAs<RateLimitHeaders, { reset: string | undefined; l
 const readHeaders: Reader<boolean | RateLimitHeaders> = (value, path) =>
   typeof value === 'boolean' ? value : readNames(value, path)
 
-/** Reads a rate policy, with its defaults in place. */
 export const checkRatePolicy: Reader<CheckedPolicy> = object<CheckedPolicy>({
   limits: list(readLimit, 'an array of { quota, window }'),
   accounting: optional(oneOf(['strict', 'learned']), 'strict'),

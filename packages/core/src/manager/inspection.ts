@@ -80,7 +80,6 @@ export function configurationOf(tokens: unknown): ManagerConfiguration | undefin
   }
 }
 
-/** A client of the credentials, and where its assertion comes from. */
 interface ClientDescription {
   readonly clientId: string
   /** Set if the client's assertion comes from outside; `path` is the file that it is read from, if any. */
@@ -93,7 +92,6 @@ interface ClientDescription {
   readonly certificate?: string
 }
 
-/** The issuer's response to one of several clients. */
 interface ClientOutcome extends ClientDescription {
   /** `unknown` if the request failed for a reason that is not the client's. */
   readonly outcome: 'accepted' | 'refused' | 'unknown'
@@ -145,7 +143,6 @@ export function inspectionOf(tokens: unknown): Inspection | undefined {
   }
 }
 
-/** Returns the clients of the credentials, each once. */
 async function clientsOf({ credentials, requestTimeout }: InspectedIssuer): Promise<ClientCredentials[]> {
   const clients = await credentials.clients(requestTimeout)
   return [...new Map(clients.map((client) => [keyOf(client), client])).values()]

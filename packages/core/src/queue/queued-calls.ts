@@ -24,7 +24,6 @@ export interface EnterOptions {
   readonly isLimited: boolean
 }
 
-/** A call, as its queue knows it. */
 export interface Waiter<T> {
   /** What the limits look at; `mustBeRight` throws for a call that its client would refuse. */
   readonly options: AskingCall & { readonly mustBeRight?: (() => void) | undefined }

@@ -3,7 +3,6 @@ import type { CallWaits } from '../events.ts'
 export const noWaits: Record<keyof CallWaits, number> = { token: 0, slot: 0, limit: 0, pause: 0 }
 export const causes = Object.keys(noWaits) as (keyof CallWaits)[]
 
-/** Measures for what queued calls wait. */
 export class WaitingTime {
   /** Since the queue began, in milliseconds. */
   readonly #sums = { ...noWaits }

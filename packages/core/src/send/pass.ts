@@ -10,7 +10,6 @@ import type { CallsUnderWay } from './calls-under-way.ts'
 import type { Refusing, Rejections } from './rejections.ts'
 import { withinTokenWait } from './token-wait.ts'
 
-/** What the calls of one API share. */
 export interface CallContext extends Refusing {
   /** `undefined` without a rate policy: then calls wait for a token only. */
   readonly queue: ApiQueue | undefined

@@ -10,7 +10,6 @@ import { AttemptPass, type CallContext } from './pass.ts'
 import { sendWith } from './send-rule.ts'
 
 export interface ProtectedApiOptions extends Omit<CallContext, 'queue'> {
-  /** `undefined`: calls wait for a token only. */
   readonly ratePolicy: CheckedPolicy | undefined
   readonly budgetOf: BudgetFactory
 }

@@ -44,7 +44,6 @@ export class FakeApi extends ProtectedApi {
   readonly #serve: () => void
   #calls = 0
   #sends = 0
-  /** How many attempts to come are refused. */
   #refusals = 0
 
   constructor({ ratePolicy, ...settings }: FakeApiSettings) {

@@ -57,7 +57,6 @@ export class Renewal implements Wait {
     return this.#shared?.isLost() === true
   }
 
-  /** Whether it may still bring a token. */
   get isUnderWay(): boolean {
     return !this.#isOver && !this.isLost
   }

@@ -1,6 +1,5 @@
 import { type Connection, type RedisClient, runScript, type Script } from '../redis-client.ts'
 
-/** Called with each error of a client's connections. */
 export type ErrorListener = (error: unknown) => void
 
 /**
@@ -22,7 +21,6 @@ export class Link {
     for (const event of ['error', 'node error', 'node-error']) this.#client.on?.(event, hear)
   }
 
-  /** Whether requests go past the client of the application. */
   get isBypassed(): boolean {
     return this.#bypass !== undefined
   }

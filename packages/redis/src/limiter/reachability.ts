@@ -84,7 +84,6 @@ export class Reachability {
     return Math.max(lifetime, this.#reconnectTime * (1 + beforeFallback))
   }
 
-  /** Returns what a request that leaves at `now` reports. */
   report(now: number): ReachabilityReport {
     const alone = this.#state === 'together' ? 0 : Math.max(1, now - this.#aloneSince)
     return { alone, isAway: this.isAway, isRefused: this.isRefused(now) }

@@ -132,7 +132,6 @@ export class RedisRequests<Request, Reply> {
     })
   }
 
-  /** Lets the next request leave in `ms` milliseconds. */
   #next(ms: number, first: () => void = () => {}): void {
     this.#cancel()
     const go = (): void => {

@@ -9,7 +9,6 @@ import type { CountedClaim } from './counted-claim.ts'
 import type { Request, UnitReport } from './exchange.ts'
 import { longestSince, type Runtime } from './runtime.ts'
 
-/** The units of one attempt, in Redis. */
 interface Unit {
   readonly id: string
   readonly series: readonly string[]
@@ -25,7 +24,6 @@ interface Unit {
   isOver?: boolean
 }
 
-/** What Redis should know. */
 interface Report extends Pick<Request, 'accepted' | 'refused'> {
   readonly units: readonly UnitReport<string>[]
   readonly known: () => void
@@ -71,7 +69,6 @@ export class Units {
     return lag > bound / 2 ? this.arrivals.freeConnections(this.#runtime.now()) - granted : Infinity
   }
 
-  /** Adds units that Redis has granted. */
   grant({ claim: { key }, series }: CountedClaim, cost: number, id: string, dueAt: readonly Moment[]): void {
     const grants = this.#grants.get(key) ?? []
     for (const [index, at] of dueAt.entries())
@@ -89,7 +86,6 @@ export class Units {
     return { count: grants.length, dueAt: grants[0]?.dueAt?.monotonic ?? Infinity }
   }
 
-  /** How many units calls may take. */
   get held(): number {
     return [...this.#grants.keys()].reduce((sum, key) => sum + this.inHand(key).count, 0)
   }
