@@ -6,6 +6,9 @@ import { duration, times } from '../../src/in-words.ts'
 
 const shownTokens = 3
 
+/** Lets a line end after each part of a URL. */
+const breakable = (url: string) => url.split(/(?<=\w\/)/).flatMap((part) => [part, <wbr />])
+
 export function IssuerCard({ realm, issuer }: { realm: Realm; issuer: IssuerState }) {
   const { counts, live, liveTokens, acceptedSecrets } = issuer
   const faults = faultsOf(issuer)
@@ -36,7 +39,7 @@ export function IssuerCard({ realm, issuer }: { realm: Realm; issuer: IssuerStat
         {realm} issuer <Health isWell={faults.length === 0} />
       </h2>
       <p class="where">
-        {issuer.tokenEndpoint} ({issuer.clientAuthentication})
+        {breakable(issuer.tokenEndpoint)} ({issuer.clientAuthentication})
       </p>
       <FaultNotice faults={faults} />
       <FaultForm realm={realm} kind="issuer" isSet={faults.length > 0} />
