@@ -3,5 +3,7 @@ import type { InternalAxiosRequestConfig } from 'axios'
 type Config = InternalAxiosRequestConfig
 
 export function copyOf(given: Config, changes?: object): Config {
-  return Object.setPrototypeOf({ ...given, ...changes }, null) as Config
+  const copy = Object.create(null) as Record<PropertyKey, unknown>
+  for (const name of Reflect.ownKeys(given)) copy[name] = given[name as keyof Config]
+  return Object.assign(copy, changes) as unknown as Config
 }

@@ -60,8 +60,8 @@ export function managedAdapter(
     const { headers } = config
     const waiting = waitSignal(config)
     const body = watchBody(config.data, waiting.signal)
-    let replayable = isReplayable(config.data)
-    const acted = (): void => void (replayable = false)
+    const call = { client: 'axios', method, url, signal: body.signal, replayable: isReplayable(config.data) }
+    const acted = (): void => void (call.replayable = false)
     const context = { send, api, tokens, method, acted, target, headers, isFetch, isHttps }
     let timedOut: TokenlaneError | undefined
     const ms = timeoutOf(config)
@@ -75,17 +75,7 @@ export function managedAdapter(
           body.release()
           return attempt(config, authorization, judge, context)
         },
-        {
-          ...asked,
-          client: 'axios',
-          method,
-          url,
-          signal: body.signal,
-          get replayable() {
-            return replayable
-          },
-          tokenWait,
-        },
+        Object.assign(call, asked, { tokenWait }),
       )
       if ('error' in outcome) throw outcome.error
       return outcome.response

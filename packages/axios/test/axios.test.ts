@@ -332,12 +332,16 @@ describe('as with axios alone', () => {
     await call
   })
 
-  test('an adapter gets a configuration that no prototype adds to', async () => {
+  test('an adapter gets all of the configuration, which no prototype adds to', async () => {
     const adapter = vi.fn(async (config: InternalAxiosRequestConfig): Promise<AxiosResponse> => {
       return { config, data: '', headers: {}, status: 200, statusText: 'OK' }
     })
+    const own = Symbol('own')
+    client.interceptors.request.use((config) => Object.assign(config, { [own]: 'mine' }))
     await client.get('records', { adapter })
-    expect(Object.getPrototypeOf(adapter.mock.lastCall?.[0])).toBeNull()
+    const [config] = adapter.mock.lastCall ?? []
+    expect(config).toMatchObject({ [own]: 'mine' })
+    expect(Object.getPrototypeOf(config)).toBeNull()
   })
 
   test('an adapter that answers with nothing is a TypeError', async () => {

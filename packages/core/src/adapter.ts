@@ -28,7 +28,7 @@ export {
 } from './client/given-request.ts'
 export { watchBody, type WaitingBody } from './client/waiting-body.ts'
 export { asyncContext, type AsyncContext } from './runtime/builtin-module.ts'
-export { outgoingRequest } from './follow/outgoing-request.ts'
+export { OutgoingRequest } from './follow/outgoing-request.ts'
 export { sendWithinApi, type OutgoingCall } from './follow/send-within-api.ts'
 export { hideRequest, hidingAgent } from './client/hide-request.ts'
 export { didYouMean } from './options/nearest.ts'

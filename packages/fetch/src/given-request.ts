@@ -4,7 +4,7 @@ import {
   hasAuthorization,
   isReplayable,
   isReplayableRequest,
-  outgoingRequest,
+  OutgoingRequest,
   requestClass,
   type OutgoingCall,
 } from '@tokenlane/core/adapter'
@@ -38,5 +38,5 @@ export function requestCall(
   const request = isPlain && input.body === null ? input : new Class(input, asked)
   const replayable = isReplayable(rest.body) && isReplayableRequest(request)
   const beyond = Object.fromEntries(Object.entries(rest).filter(([name]) => !standard.has(name)))
-  return outgoingRequest(request, { client: 'fetch', priority, resend, cost, replayable, beyond })
+  return new OutgoingRequest(request, { client: 'fetch', priority, resend, cost, replayable, beyond })
 }

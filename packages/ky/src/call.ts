@@ -4,7 +4,7 @@ import {
   isReplayable,
   isReplayableRequest,
   mustKeepFloor,
-  outgoingRequest,
+  OutgoingRequest,
   sendWithinApi,
   watchBody,
   withCause,
@@ -117,7 +117,7 @@ export class Call {
     const { tokenlane: _, ...rest } = init as RequestInit & { tokenlane?: unknown }
     const source = this.#source?.of === request ? this.#source.body : undefined
     const asked = this.#asked ?? this.#asks(request)
-    const call = outgoingRequest(request, { ...asked, source, pass: this.#passFor(api) })
+    const call = new OutgoingRequest(request, { ...asked, source, pass: this.#passFor(api) })
     return sendWithinApi(call, {
       api,
       route: this.#attached.route,

@@ -3,74 +3,112 @@ import type { OutgoingCall } from './send-within-api.ts'
 import { requestClass, withToken } from '../client/given-request.ts'
 
 /** What a `Request` does not say about its call. */
-export interface OutgoingOptions extends Omit<SendOptions, 'method' | 'signal'> {
+export interface OutgoingOptions extends Omit<SendOptions, 'method' | 'signal' | 'url'> {
   /** What the body was made from, if the client knows it. The request's body is then not read for a copy. */
   readonly source?: unknown
   /** What the runtime's `fetch` takes in addition to the Fetch standard, for every request of the call. */
   readonly beyond?: object | undefined
 }
 
-/** Returns a call for a given `Request`, which never gets the token itself, because errors and hooks show it. */
-export function outgoingRequest(
-  request: Request,
-  { source, beyond, replayable = true, ...options }: OutgoingOptions,
-): OutgoingCall {
-  const { method, signal, referrer, referrerPolicy } = request
-  // the caller may change those of the request while the call waits
-  const headers = new (request.headers.constructor as typeof Headers)(request.headers)
-  const followsRedirects = request.redirect === 'follow'
-  /** The source, if it is text: it can be sent again without a copy. */
-  const text = typeof source === 'string' ? source : undefined
-  // a look at the body of a request makes Deno send it chunked
-  const hasBody = (source ?? request.body) !== null
+/** A call for a given `Request`, which never gets the token itself, because errors and hooks show it. */
+export class OutgoingRequest implements OutgoingCall {
+  readonly method: string
+  readonly headers: Headers
+  readonly signal: AbortSignal
+  readonly followsRedirects: boolean
+  readonly hasBody: boolean
+  readonly replayable: boolean
+  readonly stream: unknown
+  readonly client: OutgoingCall['client']
+  readonly pass: OutgoingCall['pass']
+  readonly priority: OutgoingCall['priority']
+  readonly resend: OutgoingCall['resend']
+  readonly cost: OutgoingCall['cost']
+  readonly #request: Request
+  readonly #referrer: string
+  readonly #referrerPolicy: Request['referrerPolicy']
+  readonly #beyond: object | undefined
+  /** What the body was made from, if it is text: it can be sent again without a copy. */
+  readonly #text: string | undefined
   /** What is sent next of a request with a body; cloned before, if the call can be sent again, since sending uses it up. */
-  let copy = text === undefined && hasBody ? request : undefined
-  let wasSent = false
-  const nextCopy = (): Request | undefined => {
-    const next = copy
-    copy = replayable ? next?.clone() : undefined
-    return next
+  #copy: Request | undefined
+  #wasSent = false
+
+  constructor(request: Request, options: OutgoingOptions) {
+    const { source, replayable = true } = options
+    this.method = request.method
+    // the caller may change those of the request while the call waits
+    this.headers = new (request.headers.constructor as typeof Headers)(request.headers)
+    this.signal = request.signal
+    this.followsRedirects = request.redirect === 'follow'
+    // a look at the body of a request makes Deno send it chunked
+    this.hasBody = (source ?? request.body) !== null
+    this.replayable = replayable
+    this.client = options.client
+    this.pass = options.pass
+    this.priority = options.priority
+    this.resend = options.resend
+    this.cost = options.cost
+    this.#request = request
+    this.#referrer = request.referrer
+    this.#referrerPolicy = request.referrerPolicy
+    this.#beyond = options.beyond
+    this.#text = typeof source === 'string' ? source : undefined
+    this.#copy = this.#text === undefined && this.hasBody ? request : undefined
+    this.stream = replayable ? undefined : this.#copy?.body
   }
-  return {
-    ...options,
-    replayable,
-    followsRedirects,
-    signal,
-    method,
-    headers,
-    // for requests that are made anew, such as those of redirects
-    get init() {
-      const { cache, credentials, integrity, keepalive, mode } = request
-      return { ...beyond, cache, credentials, integrity, keepalive, mode, signal, referrer, referrerPolicy }
-    },
-    hasBody,
-    stream: replayable ? undefined : copy?.body,
-    get url() {
-      return new URL(request.url)
-    },
-    next(authorization) {
-      // an init resets the referrer of its request
-      const sent: RequestInit = { ...beyond, headers: withToken(headers, authorization), referrerPolicy }
-      if (referrer !== 'about:client') sent.referrer = referrer
-      if (followsRedirects) sent.redirect = 'manual'
-      if (text !== undefined && wasSent) return [request.url, { ...this.init, method, body: text, ...sent }]
-      wasSent = true
-      return [nextCopy() ?? request, sent]
-    },
-    // read as a whole, so that its length is known, as in the first request
-    body: async () => text ?? (await nextCopy()?.arrayBuffer()) ?? null,
-    ended() {
-      if (copy !== undefined) cancelBody(copy)
-    },
-    failed(reason) {
-      try {
-        // an unsent body is let go of as `fetch` does it, which reaches the stream that it was made of
-        const unsent = wasSent ? copy : new (requestClass(request))(request)
-        if (unsent !== undefined) cancelBody(unsent, reason)
-      } catch {
-        // the caller has used the body meanwhile
-      }
-    },
+
+  get url(): URL {
+    return new URL(this.#request.url)
+  }
+
+  /** For requests that are made anew, such as those of redirects. */
+  get init(): RequestInit {
+    const { cache, credentials, integrity, keepalive, mode } = this.#request
+    const own = { cache, credentials, integrity, keepalive, mode, signal: this.signal }
+    return { ...this.#beyond, ...own, referrer: this.#referrer, referrerPolicy: this.#referrerPolicy }
+  }
+
+  next(authorization: string): ReturnType<OutgoingCall['next']> {
+    const text = this.#text
+    // an init resets the referrer of its request
+    const sent: RequestInit = {
+      ...this.#beyond,
+      headers: withToken(this.headers, authorization),
+      referrerPolicy: this.#referrerPolicy,
+    }
+    if (this.#referrer !== 'about:client') sent.referrer = this.#referrer
+    if (this.followsRedirects) sent.redirect = 'manual'
+    if (text !== undefined && this.#wasSent)
+      return [this.#request.url, { ...this.init, method: this.method, body: text, ...sent }]
+    this.#wasSent = true
+    return [this.#nextCopy() ?? this.#request, sent]
+  }
+
+  /** Read as a whole, so that its length is known, as in the first request. */
+  async body(): Promise<Exclude<RequestInit['body'], undefined>> {
+    return this.#text ?? (await this.#nextCopy()?.arrayBuffer()) ?? null
+  }
+
+  ended(): void {
+    if (this.#copy !== undefined) cancelBody(this.#copy)
+  }
+
+  failed(reason: unknown): void {
+    const request = this.#request
+    try {
+      // an unsent body is let go of as `fetch` does it, which reaches the stream that it was made of
+      const unsent = this.#wasSent ? this.#copy : new (requestClass(request))(request)
+      if (unsent !== undefined) cancelBody(unsent, reason)
+    } catch {
+      // the caller has used the body meanwhile
+    }
+  }
+
+  #nextCopy(): Request | undefined {
+    const next = this.#copy
+    this.#copy = this.replayable ? next?.clone() : undefined
+    return next
   }
 }
 
