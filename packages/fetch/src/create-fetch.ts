@@ -14,6 +14,8 @@ import { isRequest, requestCall } from './given-request.ts'
 import { globalFetch } from './global-fetch.ts'
 
 type Fetch = typeof globalThis.fetch
+/** As many as there are: the mock of a test may ask for exactly these. */
+type Asked = Parameters<Fetch>
 
 /** Configures `createFetch`. */
 export interface CreateFetchOptions {
@@ -71,39 +73,33 @@ export function createFetch(
   const isForeign = given !== undefined && given !== globalThis.fetch
   const route = (url: URL) => tokens.route(url)
   /** Sends a call that brings its own `Authorization`. */
-  const bare = async (
-    api: Api,
-    input: Parameters<Fetch>[0],
-    init: TokenlaneRequestInit | null | undefined,
-  ): Promise<Response> => {
-    const response = await base(input, init as RequestInit)
+  const bare = async (api: Api, asked: Asked): Promise<Response> => {
+    const response = await base(...asked)
     api.kept(response.status)
     return response
   }
-  const send = (
-    input: Parameters<Fetch>[0],
-    init: TokenlaneRequestInit | null | undefined,
-  ): Promise<Response> => {
+  const send = (asked: Asked): Promise<Response> => {
+    const [input, init] = asked
     const url = isRequest(input) ? input.url : String(input)
     const api = tokens.route(url)
-    if (api === undefined) return base(input, init as RequestInit)
+    if (api === undefined) return base(...asked)
     if (isRequest(input) || isRequest(init)) {
       const call = requestCall(input, init)
-      if (call === undefined) return bare(api, input, init)
+      if (call === undefined) return bare(api, asked)
       mustKeepFloor(api.baseUrl)
       return sendWithinApi(call, { api, route, fetch: base })
     }
     // text that every parser reads as leading to the API, as the router has read it
     const plain = url.startsWith(api.baseUrl) ? url : new URL(url).href
     const call = new Call(plain, init ?? {}, isForeign)
-    if (call.hasOwnAuthorization) return bare(api, input, init)
+    if (call.hasOwnAuthorization) return bare(api, asked)
     mustKeepFloor(api.baseUrl)
     return sendWithinApi(call, { api, route, fetch: base })
   }
-  const fetch = asFetch(underlying, (input, init) => {
+  const fetch = asFetch(underlying, (...asked) => {
     // not an async function: a promise more, and three turns of promises until it is settled
     try {
-      return send(input, init)
+      return send(asked)
     } catch (reason) {
       return Promise.reject(reason)
     }
@@ -113,7 +109,7 @@ export function createFetch(
 
 /** Makes a function look like the `fetch` that it stands for. Bun's has a method of its own. */
 export function asFetch(
-  fetch: Fetch & { readonly preconnect?: (...given: never[]) => unknown },
+  fetch: Fetch & { readonly preconnect?: (...asked: never[]) => unknown },
   work: (...call: Parameters<Fetch>) => Promise<Response>,
 ): TokenlaneFetch {
   Object.defineProperty(work, 'name', { value: 'fetch', configurable: true })

@@ -20,20 +20,21 @@ let passages: AsyncContext<Passage> | undefined
 export function globalFetch(own: () => Fetch): Fetch {
   const before = globalThis.fetch
   const leadBack = new WeakSet<Fetch>()
-  const global: Fetch = (input, init) => {
+  const global: Fetch = (...given) => {
     const { fetch } = globalThis
-    if (fetch === before || fetch === own() || leadBack.has(fetch)) return before(input, init)
+    if (fetch === before || fetch === own() || leadBack.has(fetch)) return before(...given)
     passages ??= asyncContext<Passage>()
     // without a context, nothing shows what leads back
-    if (passages === undefined) return before(input, init)
+    if (passages === undefined) return before(...given)
+    const [input] = given
     const outer = passages.getStore()
     const url = new URL(typeof input === 'object' && 'url' in input ? input.url : String(input)).href
     for (let passage = outer; passage !== undefined; passage = passage.outer)
       if (passage.owner === leadBack && passage.url === url) {
         leadBack.add(passage.through)
-        return before(input, init)
+        return before(...given)
       }
-    return passages.run({ owner: leadBack, url, through: fetch, outer }, () => fetch(input, init))
+    return passages.run({ owner: leadBack, url, through: fetch, outer }, () => fetch(...given))
   }
   return global
 }

@@ -4,9 +4,9 @@ import { inspect } from 'node:util'
 import { openScriptedApi } from '@tokenlane/conformance'
 import type { TokenManager } from '@tokenlane/core'
 import { openService } from '@tokenlane/testing'
-import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 
-import { createFetch } from '../src/index.ts'
+import { createFetch, installTokens } from '../src/index.ts'
 
 const { sandbox, createManager, weblink, outside, redirect, calls, tokenRequests, revoke } =
   await openService()
@@ -113,6 +113,20 @@ test('a URL outside every API goes to the underlying fetch with the same objects
     await managed(input, init)
     expect(base.mock.lastCall?.[0]).toBe(input)
     expect(base.mock.lastCall?.[1]).toBe(init)
+  }
+})
+
+test('a call that is not managed reaches a mock with as many arguments as it was made with', async () => {
+  const own = new Request(weblink('records'), { headers: { authorization: 'Basic x' } })
+  for (const input of ['https://elsewhere.example/', own]) {
+    const mock = vi.fn<typeof globalThis.fetch>(async () => new Response())
+    await createFetch(tokens, { fetch: mock })(input)
+    vi.stubGlobal('fetch', mock)
+    onTestFinished(() => void vi.unstubAllGlobals())
+    await fetch(input)
+    installTokens(tokens)
+    await globalThis.fetch(input)
+    expect(mock.mock.calls).toEqual([[input], [input], [input]])
   }
 })
 
