@@ -66,6 +66,8 @@ export function isBusy({ status, body }: IssuerResponse): boolean {
 /** Errors of an issuer, or of a proxy in front of it, that may pass: `unknown_error` is Salesforce's. */
 const passingErrors = /unavailable|server.?error|internal|unknown_error|slow_down|time.?out/i
 export const passingStatuses: ReadonlySet<number> = new Set([407, 408, 409, 421, 425, 429, 499])
+/** What servers call a refused client (GitHub, Slack). */
+const clientErrors = /^(?=.*(?:client|credential))\w+$/
 /** Statuses that say that no token endpoint is there. */
 const misplacedStatuses = new Set([404, 405])
 
@@ -76,7 +78,7 @@ const misplacedStatuses = new Set([404, 405])
 function isRefusal(response: IssuerResponse, oauthError: string | undefined): boolean {
   const { status, retryAfter, isBearer } = response
   // some servers say so with status 200
-  if (response.ok) return knownErrors.has(oauthError)
+  if (response.ok) return knownErrors.has(oauthError) || clientErrors.test(oauthError ?? '')
   if (status < 400 || status >= 500 || passingStatuses.has(status) || isBusy(response)) return false
   // many servers say in `error` that nothing is at a path
   if (misplacedStatuses.has(status)) return knownErrors.has(oauthError)
@@ -116,13 +118,13 @@ function refusal(
   // an issuer that wants the secret in another part of the request
   const method = /\b(?:basic|body|form|header|post)\b/i.test(quoted) ? ', and `clientAuthentication`' : ''
   const check = `: check the client id and ${proof.proof} in ${credentialsIn(endpoint)}${oddTextIn(client)}${method}`
+  const isAboutGrant = oauthError === 'unauthorized_client'
   const isAboutClient =
-    oauthError?.startsWith('invalid_client') === true ||
+    (!isAboutGrant && clientErrors.test(oauthError ?? '')) ||
     (status === 401 ? !aboutRequest.has(oauthError ?? '') : status === 403 && oauthError === undefined)
   const hint = isAboutClient ? check + (proof.hint?.(client) ?? '') : ''
   const named = optionsOf[oauthError ?? '']
   const option = named === undefined ? '' : `: check \`${named}\``
-  const isAboutGrant = oauthError === 'unauthorized_client'
   const grant = isAboutGrant ? '; is this client allowed to use the client credentials grant?' : ''
   const details = { status, oauthError, definite: true }
   return failure(request, 'TOKEN_REQUEST_REFUSED', `refused: ${what}${hint}${option}${grant}`, details)

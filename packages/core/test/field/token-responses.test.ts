@@ -312,16 +312,27 @@ test('a 401 is a refusal, whatever its error is called (ServiceNow)', async () =
   expect(forms).toHaveLength(1)
 })
 
-test('an error with status 200 is a refusal (Zoho)', async () => {
-  answer = json({ error: 'invalid_client' })
+test.each([
+  ['Zoho', 'invalid_client'],
+  ['GitHub (lelylan/simple-oauth2#459)', 'incorrect_client_credentials'],
+  ['Slack', 'bad_client_secret'],
+])('an error with status 200 is a refusal: %s', async (_who, error) => {
+  answer = json({ error })
   const { outcome } = await ask()
-  expect(outcome).toMatchObject({
-    code: 'TOKEN_REQUEST_REFUSED',
-    oauthError: 'invalid_client',
-    definite: true,
-  })
+  expect(outcome).toMatchObject({ code: 'TOKEN_REQUEST_REFUSED', oauthError: error, definite: true })
+  expect((outcome as { message: string }).message).toContain('check the client id and secret')
   expect(forms).toHaveLength(1)
 })
+
+test.each(['server_error', 'temporarily_unavailable', 'slow_down', 'ratelimited', 'upstream connect error'])(
+  'an error with status 200 that may pass is tried again: %s',
+  async (error) => {
+    answer = (request, response) =>
+      json(forms.length < 2 ? { error } : { access_token: 'a' })(request, response)
+    expect((await ask()).outcome).toMatchObject({ value: 'a' })
+    expect(forms).toHaveLength(2)
+  },
+)
 
 test('`tokenTypes` narrows the types that are accepted, in any case', async () => {
   answer = json({ access_token: 'a', token_type: 'bearer', expires_in: 60 })
