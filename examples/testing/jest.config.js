@@ -1,5 +1,5 @@
 export default {
-  testMatch: ['**/*.jest.ts'],
+  testMatch: ['<rootDir>/*.jest.ts'],
   // these packages are TypeScript here; from npm they are JavaScript, and `transform: {}` is enough
   transform: { '\\.ts$': './strip-types.cjs' },
   extensionsToTreatAsEsm: ['.ts'],

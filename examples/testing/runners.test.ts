@@ -1,6 +1,9 @@
 import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 
 const folder = fileURLToPath(new URL('.', import.meta.url))
 const jest = fileURLToPath(import.meta.resolve('jest/bin/jest'))
@@ -27,6 +30,20 @@ test('without the flag Jest refuses ES modules, and says so', { timeout: 60_000 
   expect(output).toContain('Must use import to load ES Module')
   expect(status).toBe(1)
 })
+
+test.each(['--maxWorkers=2', '--runInBand'])(
+  'the tests of Jest reach a sandbox of its globalSetup with %s',
+  { timeout: 60_000 },
+  async (way) => {
+    // without one that says that the files are fast: Jest would then start no workers
+    const cache = mkdtempSync(join(tmpdir(), 'jest-'))
+    onTestFinished(() => rmSync(cache, { recursive: true }))
+    const flags = ['--config=sandbox/jest.config.js', `--cacheDirectory=${cache}`, way]
+    const { status, output } = await node('--experimental-vm-modules', jest, ...flags)
+    expect(output).toContain('Tests:       2 passed, 2 total')
+    expect(status).toBe(0)
+  },
+)
 
 test('the runner of Node runs the same tests', { timeout: 60_000 }, async () => {
   const { status, output } = await node('--test', '--test-reporter=tap', 'records.node.ts')

@@ -67,7 +67,7 @@ async function killUntilEnd(child: ChildProcess): Promise<unknown> {
 test('a second signal ends it at once, and what it wrote is removed all the same', async () => {
   const temporary = join(folder, 'signals')
   mkdirSync(temporary)
-  const child = spawn(main, ['--json', '--env-file', join(temporary, '.env')], {
+  const child = spawn(main, ['--json', '--write-env', join(temporary, '.env')], {
     env: { ...process.env, TMPDIR: temporary },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -303,12 +303,12 @@ test('a policy, a lifetime and a scenario reach the sandbox', async () => {
 test('an environment file is there as long as the sandbox, and never replaces one', () => {
   const file = join(folder, '.env')
   const show = `import { readFileSync } from 'node:fs'; console.log(readFileSync(${JSON.stringify(file)}, 'utf8'))`
-  expect(run('--env-file', file, '--', ...program(show)).stdout).toMatch(/^AUTH_URL=https:/)
+  expect(run('--write-env', file, '--', ...program(show)).stdout).toMatch(/^AUTH_URL=https:/)
   expect(existsSync(file)).toBe(false)
   writeFileSync(file, 'MINE=1\n')
-  const { status, stderr } = run('--env-file', file, '--', ...program(show))
+  const { status, stderr } = run('--write-env', file, '--', ...program(show))
   expect(status).toBe(2)
-  expect(stderr).toContain('Cannot write --env-file: EEXIST')
+  expect(stderr).toContain('Cannot write --write-env: EEXIST')
   expect(readFileSync(file, 'utf8')).toBe('MINE=1\n')
 })
 
@@ -317,28 +317,15 @@ test('a shell that loads the environment file as the README says starts programs
   const [load = ''] = /set -a; \. \.\/file; set \+a/.exec(readme) ?? []
   const show = `${callWithoutToken}; console.log(process.env.GENERAL_PRIVATE_KEY)`
   const inFolder = `cd ${folder} && ${load} && exec "$0" --input-type=module --eval '${show}'`
-  const options = ['--env-file', join(folder, 'file'), '--authentication', 'general=private_key_jwt']
+  const options = ['--write-env', join(folder, 'file'), '--authentication', 'general=private_key_jwt']
   const { stdout } = run(...options, '--', 'env', '-i', 'sh', '-c', inFolder, process.execPath)
   expect(stdout).toMatch(/^401\n-----BEGIN PRIVATE KEY-----\\n.*-----END PRIVATE KEY-----\n$/)
-})
-
-test('the form of the README gives npx an environment file, which Node would else read for npx', () => {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
-  const [, form = ''] = /`(npx .*--env-file) \S+`/.exec(readme) ?? []
-  const file = join(folder, 'npx.env')
-  const words = form.replace('@tokenlane/sandbox', 'tokenlane-sandbox').split(' ')
-  const [npx = '', ...args] = [...words, file, '--', ...program('console.log(process.env.AUTH_URL)')]
-  const cwd = fileURLToPath(new URL('../../../cli', import.meta.url))
-  const env = { ...process.env, npm_config_yes: 'false' }
-  const { stdout, stderr } = spawnSync(npx, args, { cwd, env, encoding: 'utf8', timeout: 60_000 })
-  expect(stderr).not.toContain('not found')
-  expect(stdout).toMatch(/^https:/m)
 })
 
 test('it ends and leaves nothing behind when its output is closed', async () => {
   const temporary = join(folder, 'closed')
   mkdirSync(temporary)
-  const child = spawn(main, ['--env-file', join(temporary, '.env')], {
+  const child = spawn(main, ['--write-env', join(temporary, '.env')], {
     env: { ...process.env, TMPDIR: temporary },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -76,7 +76,7 @@ async function run(
   written: string[],
   stop: AbortSignal,
 ): Promise<number> {
-  const { json, command, envFile } = options
+  const { json, command, writeEnv } = options
   const scenario = options.scenario === undefined ? undefined : readScenario(options.scenario)
   if (options.report !== undefined) mustBeWritable(options.report)
   // standard output belongs to the JSON or to the command: the sandbox writes to standard error then
@@ -88,9 +88,9 @@ async function run(
     if (options.port !== undefined) mustHavePorts(sandbox, options.port)
     if (scenario !== undefined) sandbox.control.playScenario(scenario)
     const variables = sandbox.control.environment()
-    if (envFile !== undefined) {
-      writeEnvironment(envFile, variables)
-      written.push(envFile)
+    if (writeEnv !== undefined) {
+      writeEnvironment(writeEnv, variables)
+      written.push(writeEnv)
     }
     const end = command.length > 0 ? undefined : ended(stop)
     if (json) console.log(JSON.stringify(description(sandbox, caFile)))
@@ -177,7 +177,7 @@ function writeEnvironment(file: string, variables: Record<string, string>): void
     // never overwrites a file: it may belong to another program
     writeFileSync(file, lines.join(''), { flag: 'wx', mode: 0o600 })
   } catch (error) {
-    throw new Unusable(`Cannot write --env-file: ${(error as Error).message}`)
+    throw new Unusable(`Cannot write --write-env: ${(error as Error).message}`)
   }
 }
 

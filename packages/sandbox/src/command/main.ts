@@ -1,5 +1,4 @@
-#!/usr/bin/env -S node --
-// without the two dashes Node would read --env-file as its own option
+#!/usr/bin/env node
 
 // before anything is imported that an older Node cannot load
 if (typeof Promise.withResolvers !== 'function') {

@@ -7,7 +7,7 @@ test('without options the sandbox has HTTP control on its usual ports', () => {
     kind: 'run',
     options: {
       sandbox: { control: true, port: 8_420, ratePolicies: {} },
-      envFile: undefined,
+      writeEnv: undefined,
       scenario: undefined,
       json: false,
       verdict: false,
@@ -20,7 +20,7 @@ test('every option is read, and what stands after -- is left alone', () => {
   const line =
     '--policy weblink=25/1s,100/1m --policy general=3/500ms --lifetime 1.5s --records 7 --delays 2ms-30ms --seed 9 ' +
     '--authentication general=private_key_jwt --metadata --scope general=read --token-path weblink=/token ' +
-    '--port 9000 --scenario a.json --env-file .env --report out.md --json --verdict -- node app.js --json -- x'
+    '--port 9000 --scenario a.json --write-env .env --report out.md --json --verdict -- node app.js --json -- x'
   expect(parseArguments(line.split(' '))).toEqual({
     kind: 'run',
     options: {
@@ -45,7 +45,7 @@ test('every option is read, and what stands after -- is left alone', () => {
           },
         },
       },
-      envFile: '.env',
+      writeEnv: '.env',
       report: 'out.md',
       port: 9_000,
       scenario: 'a.json',

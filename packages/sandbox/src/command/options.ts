@@ -10,7 +10,7 @@ export interface CommandOptions {
   sandbox: SandboxOptions
   /** The first of the five ports, if it was named: then all five must be free. */
   port: number | undefined
-  envFile: string | undefined
+  writeEnv: string | undefined
   scenario: string | undefined
   /** A file to write a report to at the end, in Markdown. */
   report: string | undefined
@@ -42,7 +42,7 @@ interface Given {
   host?: string
   hostname?: string
   claims?: string[]
-  envFile?: string
+  writeEnv?: string
   scenario?: string
   report?: string
   json?: true
@@ -66,7 +66,6 @@ invalid options, and 127 means that the command cannot be started.`
 const collect = (value: string, before: string[] = []): string[] => [...before, value]
 
 function createProgram(name: CommandName): Command {
-  const typed = name === 'tokenlane sandbox' ? name : '@tokenlane/sandbox'
   return new Command(name)
     .description(
       'Two token issuers and two APIs on this machine: watch what your client does, break things, get a verdict.',
@@ -98,8 +97,8 @@ function createProgram(name: CommandName): Command {
     .option('--token-path <issuer=path>', "the token endpoint's path; repeatable", collect)
     .option('--scenario <file.json>', 'JSON file with a scenario: what happens to the service, and when')
     .option(
-      '--env-file <file>',
-      `write the environment variables to a new file, and remove it at the end; with npx, type npx -- ${typed}. Load the file in a shell: set -a; . ./file; set +a (node --env-file comes too late for NODE_EXTRA_CA_CERTS)`,
+      '--write-env <file>',
+      'write the environment variables to a new file, and remove it at the end. Load the file in a shell: set -a; . ./file; set +a (node --env-file comes too late for NODE_EXTRA_CA_CERTS)',
     )
     .option(
       '--report <file.md>',
@@ -136,9 +135,12 @@ export function parseArguments(argv: readonly string[], name: CommandName = 'tok
   const given: Given = program.opts()
   const sandbox = sandboxOptions(given, problems)
   if (problems.length > 0) return { kind: 'wrong', problems }
-  const { envFile, scenario, report, json = false, verdict = false } = given
+  const { writeEnv, scenario, report, json = false, verdict = false } = given
   const named = given.port === undefined ? undefined : sandbox.port
-  return { kind: 'run', options: { sandbox, port: named, envFile, scenario, report, json, verdict, command } }
+  return {
+    kind: 'run',
+    options: { sandbox, port: named, writeEnv, scenario, report, json, verdict, command },
+  }
 }
 
 function helpText(program: Command): string {

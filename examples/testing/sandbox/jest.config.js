@@ -1,0 +1,7 @@
+export default {
+  testMatch: ['**/*.jest.ts'],
+  globalSetup: './setup.js',
+  globalTeardown: './teardown.js',
+  transform: { '\\.ts$': '../strip-types.cjs' },
+  extensionsToTreatAsEsm: ['.ts'],
+}
