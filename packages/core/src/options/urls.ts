@@ -1,7 +1,7 @@
 import { TokenlaneError } from '../errors.ts'
 import { isText, printable } from '../foreign-text.ts'
 import { own, refuse, shape } from './check.ts'
-import { fitting, list, optional, type Reader, record, text } from './reader.ts'
+import { list, optional, type Reader, record, text } from './reader.ts'
 
 /** One URL for all environments, or one per environment, by name. */
 export type PerEnvironment = string | Readonly<Record<string, string>>
@@ -53,16 +53,14 @@ export function isLoopback(hostname: string): boolean {
 
 /** Names and addresses that no server in the internet can have. */
 const privateName =
-  /^(?:[^.*[]+|[^*]+\.(?:internal|local|localhost|test)|(?:10|172\.(?:1[6-9]|2\d|3[01])|192\.168)[.\d]+)$/
+  /^(?:[^.*[]+|[^*]+\.(?:internal|local|localhost|test)|(?:10|172\.(?:1[6-9]|2\d|3[01])|192\.168)[.\d]+|\[f[cd].+)$/
 
 /** Reads hosts of a private network, as URLs spell them. */
-export const readPrivateHosts: Reader<readonly string[]> = list(
-  fitting<string>(
-    (name) => isText(name) && privateName.test(name) && URL.parse(`http://${name}`)?.hostname === name,
-    'a private host without a port, such as keycloak or 172.17.0.2',
-  ),
-  'an array of hosts',
-)
+export const readPrivateHosts: Reader<readonly string[]> = list((name, path) => {
+  const isHost = isText(name) && privateName.test(name) && URL.parse(`http://${name}`)?.hostname === name
+  const seen = isText(name) ? 'not the name of a private host' : shape(name)
+  return isHost ? name : refuse(path, seen, 'a host without a port, such as keycloak or 172.17.0.2')
+}, 'an array of hosts')
 
 /** Returns the hosts that an issuer's options, which may be wrong, allow `http:` to. */
 export function insecureHosts(issuer: unknown): IsInsecureAllowed {
