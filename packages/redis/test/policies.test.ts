@@ -88,6 +88,11 @@ const scenes: Record<string, Scene> = {
     calls: times(10, get(`${one}a`), { method: 'POST', url: `${one}a` }, { ...get(`${one}a`), cost: 3 }),
     rules: [{ quota: 20, of: ({ method, cost = 1 }) => (method === 'POST' ? 7 : cost) }],
   },
+  'calls that cost less than one, or one and a half': {
+    policies: { [one]: { limits: [{ quota: 10, window }] } },
+    calls: times(20, { ...get(`${one}a`), cost: 0.5 }, { ...get(`${one}a`), cost: 1.5 }),
+    rules: [{ quota: 10, of: ({ cost = 1 }) => cost }],
+  },
 }
 
 /** What each process, or the tenants of each, is asked through. */

@@ -88,6 +88,8 @@ export interface WantedUnits {
 /** How Redis counts what attempts of one kind take; times in milliseconds. */
 export class CountedClaim {
   readonly claim: Claim
+  /** Redis counts whole units: a part of one is one more. */
+  readonly cost: number
   readonly #spans: readonly number[]
   readonly series: readonly string[]
   readonly shortestSpan: number
@@ -99,6 +101,7 @@ export class CountedClaim {
 
   constructor(claim: Claim) {
     this.claim = claim
+    this.cost = Math.ceil(claim.cost)
     this.series = [...new Set(claim.limits.map(({ series }) => series))]
     this.#spans = claim.limits.map(spanOf)
     this.shortestSpan = Math.min(60_000, ...this.#spans)
@@ -112,10 +115,10 @@ export class CountedClaim {
 
   /** Returns how long the attempt after `ahead` others waits for its limits; each unit comes free `lag` late. */
   forecast(others: number, lag: number): number {
-    const { limits, interval, cost } = this.claim
+    const { limits, interval } = this.claim
     let wait = others * interval
     for (const [index, { quota }] of limits.entries())
-      wait = Math.max(wait, Math.floor((others * cost) / quota) * ((this.#spans[index] as number) + lag))
+      wait = Math.max(wait, Math.floor((others * this.cost) / quota) * ((this.#spans[index] as number) + lag))
     return wait
   }
 
@@ -142,7 +145,7 @@ export class CountedClaim {
   ): WantedUnits {
     const { limits, interval } = this.claim
     const quota = Math.min(...limits.map((limit) => limit.quota))
-    const cost = Math.min(this.claim.cost, quota)
+    const cost = Math.min(this.cost, quota)
     const ahead = Math.min(
       longestAhead,
       this.shortestSpan / 3,

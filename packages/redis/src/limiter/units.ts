@@ -106,7 +106,7 @@ export class Units {
   }
 
   /** Sends an attempt by this process's own decision, which Redis does not count yet. @param share what is used up with it. */
-  takeOwn({ claim: { cost }, series, tellWithin }: CountedClaim, share?: Permit): Permit {
+  takeOwn({ cost, series, tellWithin }: CountedClaim, share?: Permit): Permit {
     const id = `${this.#name}.own.${(this.#ids += 1)}`
     return this.#permit({ id, series, cost, before: 0 }, { ...tellWithin, sent: 0 }, share)
   }
@@ -141,7 +141,7 @@ export class Units {
     unit.isOver = true
     delete unit.tellAt
     const within = cost < unit.cost ? 0 : tellWithin
-    unit.cost = cost
+    unit.cost = Math.ceil(cost)
     if (unit.series.length > 0) this.#unreported.add(unit)
     this.reportBy(this.#runtime.now() + within)
   }
