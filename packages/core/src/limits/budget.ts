@@ -160,7 +160,8 @@ export class Budget {
     const now = performance.now()
     const isRefused = isRefusal(response, policy)
     const cost = settledCost(response, isRefused, unit.demand, policy)
-    unit.permit.answered({ isRefused, cost, ...(closesConnection(response) && { closes: true }) })
+    const answer = { isRefused, cost }
+    unit.permit.answered(closesConnection(response) ? { ...answer, closes: true } : answer)
     if (this.#claims.pace.hasCalendar) this.#claims.readClock(response, unit.sentAt, now)
     const isReporting = this.#watch.isReporting(emit)
     const isRead = policy.rateLimitHeaders && (isRefused || isReporting || this.#claims.pace.isLower)

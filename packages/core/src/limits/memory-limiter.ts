@@ -77,17 +77,12 @@ interface Counted {
   readonly batch: number
 }
 
-interface Units {
-  readonly series: readonly Series[]
-  cost: number
-}
-
 class MemoryLimiter implements RateLimiter {
   readonly #clock: LimiterClock
   readonly #series = new Map<string, Series>()
   #counted = new WeakMap<readonly LimitInForce[], Counted>()
   #keptSeries = 0
-  readonly #arrivals: Arrivals<Units>
+  readonly #arrivals: Arrivals<MemoryPermit>
   #lastSentAt = Number.NEGATIVE_INFINITY
   #isInBatch = false
   /** Since when a unit is free. */
@@ -122,7 +117,12 @@ class MemoryLimiter implements RateLimiter {
     if (interval > 0) wait = Math.max(wait, this.#lastSentAt + interval - now)
     if (wait > 0) return wait
     this.#lastSentAt = now
-    return this.#permit(series, cost, now)
+    const permit = new MemoryPermit(this.#arrivals, series, cost, now)
+    for (const each of series) {
+      each.forget(now)
+      each.add(permit.request.latest, cost)
+    }
+    return permit
   }
 
   #waitForConnection(now: number, longestSpan: number): number {
@@ -151,15 +151,6 @@ class MemoryLimiter implements RateLimiter {
   tell(): void {}
 
   async close(): Promise<void> {}
-
-  #permit(series: readonly Series[], cost: number, now: number): Permit {
-    const request = this.#arrivals.send({ series, cost }, now)
-    for (const each of series) {
-      each.forget(now)
-      each.add(request.latest, cost)
-    }
-    return new MemoryPermit(this.#arrivals, request)
-  }
 
   #count({ limits, interval, accounting, unansweredGrace }: Claim): Counted {
     const known = this.#counted.get(limits)
@@ -205,38 +196,43 @@ class MemoryLimiter implements RateLimiter {
   }
 }
 
+/** Units of some series, which move as it becomes known when their request can have arrived. */
 class MemoryPermit implements Permit {
-  readonly #arrivals: Arrivals<Units>
-  readonly #request: SentRequest<Units>
+  readonly series: readonly Series[]
+  cost: number
+  readonly request: SentRequest<MemoryPermit>
+  readonly #arrivals: Arrivals<MemoryPermit>
 
-  constructor(arrivals: Arrivals<Units>, request: SentRequest<Units>) {
+  constructor(arrivals: Arrivals<MemoryPermit>, series: readonly Series[], cost: number, now: number) {
+    this.series = series
+    this.cost = cost
     this.#arrivals = arrivals
-    this.#request = request
+    this.request = arrivals.send(this, now)
   }
 
   answered(answer: Answer): void {
-    const request = this.#request
-    if (!request.isOpen) return
-    this.#arrivals.answered(request, answer)
-    const { cost } = answer
-    const { units, latest } = request
-    if (cost === units.cost) return
-    for (const series of units.series) {
-      series.remove(latest, units.cost)
-      if (cost > 0) series.add(latest, cost)
-    }
-    units.cost = cost
+    if (!this.request.isOpen) return
+    this.#arrivals.answered(this.request, answer)
+    if (answer.cost !== this.cost) this.#settle(answer.cost)
   }
 
   ended(): void {
-    if (this.#request.isOpen) this.#arrivals.dropped(this.#request)
+    if (this.request.isOpen) this.#arrivals.dropped(this.request)
     else this.#arrivals.freed()
   }
 
   cancel(): void {
-    const { units, latest } = this.#request
-    this.#arrivals.dropped(this.#request)
-    for (const series of units.series) series.remove(latest, units.cost)
+    this.#arrivals.dropped(this.request)
+    this.#settle(0)
+  }
+
+  #settle(cost: number): void {
+    const { latest } = this.request
+    for (const series of this.series) {
+      series.remove(latest, this.cost)
+      if (cost > 0) series.add(latest, cost)
+    }
+    this.cost = cost
   }
 }
 

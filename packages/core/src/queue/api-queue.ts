@@ -49,6 +49,8 @@ export interface QueueStatus extends LimitsStatus {
 /** Why no call can be sent now, and for how many milliseconds; `Infinity`: until something changes. */
 type Obstacle = LimitObstacle | { readonly cause: keyof CallWaits; readonly ms: number }
 
+const noSlot: Obstacle = { cause: 'slot', ms: Infinity }
+
 /**
  * The queue in front of one API with a rate policy.
  *
@@ -220,7 +222,7 @@ export class ApiQueue implements BudgetQueue {
    */
   #next(demand: Demand, queued: number, waitedFor?: AccessToken): RunningCall | Obstacle {
     const freeSlots = this.#freeSlots
-    if (freeSlots <= 0) return { cause: 'slot', ms: Infinity }
+    if (freeSlots <= 0) return noSlot
     const now = performance.now()
     const pause = this.#budget.restraint.pausedFor(now)
     if (pause > 0) return { cause: 'pause', ms: pause }
