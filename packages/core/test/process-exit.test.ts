@@ -31,3 +31,10 @@ test('nor does a pause hold it that no call waits for any more', patience, async
     stderr: '',
   })
 })
+
+test('the import needs nothing of the runtime that only some managers use', patience, async () => {
+  const entry = new URL('../src/index.ts', import.meta.url).href
+  const script = `delete globalThis.crypto; await import('${entry}')`
+  const { stderr } = await run(process.execPath, ['--input-type=module', '--eval', script])
+  expect(stderr).toBe('')
+})

@@ -10,6 +10,7 @@ import {
   managerOf,
   markManaged,
   mustBeManager,
+  refuseArgument,
   TokenlaneError,
   type CallOptions,
   type TokenManager,
@@ -27,6 +28,8 @@ declare module 'ky' {
   }
 }
 
+const purpose = 'make options for ky'
+
 /**
  * Returns options that make ky 2 send a live token with each call to one of the manager's APIs. Every other call, and
  * one that has its own `Authorization` header, is sent unchanged. Extending again changes nothing.
@@ -42,9 +45,14 @@ declare module 'ky' {
  * ```
  */
 export function kyTokens(tokens: TokenManager): { hooks: Hooks } {
-  mustBeManager(tokens, 'make options for ky')
+  mustBeManager(tokens, purpose)
   const attached = { route: (url: string | URL) => tokens.route(url), passes: new HeldPasses() }
-  return { hooks: { init: [(options) => manage(options, tokens, attached)], beforeRequest: [mustBeKy2] } }
+  const init = (options: Options, ...more: unknown[]): void => {
+    // got gives its hook more, and would go on with wrong options
+    if (more.length > 0) refuseArgument(purpose, 'client', 'ky; for got, use `gotTokens` of @tokenlane/got')
+    manage(options, tokens, attached)
+  }
+  return { hooks: { init: [init], beforeRequest: [mustBeKy2] } }
 }
 
 /** ky 1 has no `init` hooks, and gives this hook the request where ky 2 gives a state. */

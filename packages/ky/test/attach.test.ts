@@ -57,6 +57,11 @@ describe('kyTokens', () => {
     expect(() => kyTokens(undefined as never)).toThrow(refused)
   })
 
+  test('says what got needs where they were given to got, which gives the hook its own options too', () => {
+    const [init] = kyTokens(tokens).hooks.init as ((...given: object[]) => void)[]
+    expect(() => init?.({}, {})).toThrow('must be ky; for got, use `gotTokens` of @tokenlane/got')
+  })
+
   test('says at each call which version is needed where ky is too old, and nothing is sent', async () => {
     const old = ky1.extend(kyTokens(tokens) as never)
     for (const url of [weblink('records'), outside()])

@@ -23,7 +23,6 @@ export interface StoredRefusal {
 
 type Stored = StoredToken | StoredRefusal
 
-const { subtle } = globalThis.crypto
 const algorithm = 'AES-GCM'
 /** A multiple of 3: its base64 can stand before another one. */
 const ivLength = 12
@@ -67,10 +66,17 @@ export async function sealOf(
   const keyFrom = async (secret: Bytes): Promise<CryptoKey> => {
     const material = await materialOf(secret)
     const kind = { name: algorithm, length: 256 }
-    return subtle.deriveKey(derivation('key'), material, kind, false, ['encrypt', 'decrypt'])
+    return globalThis.crypto.subtle.deriveKey(derivation('key'), material, kind, false, [
+      'encrypt',
+      'decrypt',
+    ])
   }
   const name = base64url(
-    await subtle.deriveBits(derivation('name'), await materialOf(lasting ?? bytesOf('assertion')), 128),
+    await globalThis.crypto.subtle.deriveBits(
+      derivation('name'),
+      await materialOf(lasting ?? bytesOf('assertion')),
+      128,
+    ),
   )
   const keys = await Promise.all((lasting ? [lasting] : storeKeys.map(bytesOf)).map(keyFrom))
   const additionalData = bytesOf(JSON.stringify([name, ...issuer]))
@@ -79,7 +85,11 @@ export async function sealOf(
     async seal(stored) {
       const iv = globalThis.crypto.getRandomValues(new Uint8Array(ivLength))
       const way = { name: algorithm, iv, additionalData }
-      const sealed = await subtle.encrypt(way, keys[0] as CryptoKey, bytesOf(JSON.stringify(stored)))
+      const sealed = await globalThis.crypto.subtle.encrypt(
+        way,
+        keys[0] as CryptoKey,
+        bytesOf(JSON.stringify(stored)),
+      )
       return version + base64url(iv) + base64url(sealed)
     },
     async open(entry) {
@@ -88,7 +98,7 @@ export async function sealOf(
         try {
           const sealed = fromBase64url(entry.slice(version.length))
           const way = { name: algorithm, iv: sealed.subarray(0, ivLength), additionalData }
-          const opened = await subtle.decrypt(way, key, sealed.subarray(ivLength))
+          const opened = await globalThis.crypto.subtle.decrypt(way, key, sealed.subarray(ivLength))
           // only a holder of the secret could seal it
           return JSON.parse(new TextDecoder().decode(opened)) as Stored
         } catch {
@@ -107,5 +117,5 @@ function lastingSecret(credentials: ClientCredentials): Bytes | Promise<Bytes> |
 }
 
 function materialOf(secret: Bytes): Promise<CryptoKey> {
-  return subtle.importKey('raw', secret, 'HKDF', false, ['deriveBits', 'deriveKey'])
+  return globalThis.crypto.subtle.importKey('raw', secret, 'HKDF', false, ['deriveBits', 'deriveKey'])
 }
