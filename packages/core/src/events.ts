@@ -109,6 +109,8 @@ interface Events {
    * or the URL of `tokensFor`.
    */
   'rejection.repeated': { issuer: string; api: string; option: string }
+  /** After `rejection.repeated`, the API accepted a token again. */
+  'rejection.ended': { issuer: string; api: string }
   /**
    * Tokens that an API had accepted are refused within a second of being requested, again and again: several processes
    * invalidate each other's tokens, because the issuer keeps only one live token per client. Share the tokens through a

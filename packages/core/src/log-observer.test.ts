@@ -180,6 +180,11 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
     `${api}: the shared rate budget failed (ECONNREFUSED); this process uses only its own share`,
     { type: 'limiter.failed', api, reason: 'ECONNREFUSED' },
   ],
+  [
+    'info',
+    `${api}: works again, the API accepts tokens from general`,
+    { type: 'rejection.ended', issuer: 'general', api },
+  ],
   ['info', `${api}: the rate budget is shared again`, { type: 'limiter.recovered', api }],
   [
     'warn',

@@ -83,6 +83,7 @@ const goodNews = new Set<EventType>([
   'token.received',
   'store.recovered',
   'limiter.recovered',
+  'rejection.ended',
   'credentials.rotated',
 ])
 
@@ -116,6 +117,7 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => string } 
   'token.rejected': ({ issuer, api }) => `${api}: the API refused a token from ${issuer}; renewing it`,
   'rejection.repeated': ({ issuer, api, option }) =>
     `${api}: the API also refuses new tokens from ${issuer}: check ${option}, \`scope\`, \`parameters\` and what this client may call`,
+  'rejection.ended': ({ issuer, api }) => `${api}: works again, the API accepts tokens from ${issuer}`,
   'token.contested': ({ issuer, api }) =>
     `${api}: tokens from ${issuer} are accepted, then refused within 1 s: if other processes use this client, share its token (\`store\`)`,
   'call.queued': ({ api, queued, emptyIn }) =>

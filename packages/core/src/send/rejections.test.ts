@@ -54,7 +54,7 @@ test('an API that refuses new tokens too is reported: at once, and with each for
 })
 
 test('the status says that an API refuses new tokens, from the report until it accepts one', async () => {
-  const { tokens } = fakeService()
+  const { tokens, eventsOf } = fakeService()
   const refused: unknown[] = []
   const send = async (...statuses: number[]): Promise<void> => {
     await inTime(apiOf(tokens).send(async () => answer(statuses.shift() ?? 200, undefined)))
@@ -66,8 +66,12 @@ test('the status says that an API refuses new tokens, from the report until it a
   // with a renewal in between
   await vi.advanceTimersByTimeAsync(60_000)
   await send(401, 500)
+  expect(eventsOf('rejection.ended')).toEqual([])
   await send(200)
-  expect(refused).toEqual([undefined, true, true, undefined])
+  await send(200)
+  expect(refused).toEqual([undefined, true, true, undefined, undefined])
+  const { baseUrl: api } = apiOf(tokens)
+  expect(eventsOf('rejection.ended')).toEqual([{ type: 'rejection.ended', issuer: 'general', api }])
 })
 
 test('an API that refuses a new token of a call that cannot be sent again is reported with the next call', async () => {

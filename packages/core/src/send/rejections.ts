@@ -156,6 +156,8 @@ export class Rejections {
     this.#judge(token)
     // it was sent before the refusal
     if (this.refusedSince !== undefined && refusedSince !== this.refusedSince) return
+    if (this.refusesTokens)
+      this.#api.emit({ type: 'rejection.ended', issuer: this.#api.issuer, api: this.#api.baseUrl })
     this.refusesTokens = undefined
     if (this.#acceptedSince === undefined) {
       this.#acceptedSince = performance.now()
