@@ -71,6 +71,33 @@ test('the first request of a connection has four times as long', () => {
   expect(limiter.take(1)).toBeCloseTo(2_000 + guard)
 })
 
+test('whatever parts of a unit calls cost, no window has more than the quota, and every call goes in the end', () => {
+  const costs = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 5, maxLength: 60 })
+  fc.assert(
+    fc.property(costs, (tenths) => {
+      vi.setSystemTime(0)
+      const limiter = limiterOf([{ quota: 3, window: 1_000 }])
+      const sent: { at: number; cost: number }[] = []
+      for (const cost of tenths.map((tenth) => tenth / 10)) {
+        limiter.setPolicy({ limits: [{ quota: 3, window: 1_000 }], cost })
+        const { permit, forecasts } = taken(limiter)
+        const at = performance.now()
+        expect(Math.min(...forecasts)).toBeGreaterThanOrEqual(0)
+        sent.push({ at, cost })
+        permit.answered({ isRefused: false, cost })
+        permit.ended()
+        const used = limiter.used()
+        const unsent = limiter.take(1)
+        if (typeof unsent !== 'number') unsent.cancel()
+        expect(limiter.used()).toBeCloseTo(used)
+        const inWindow = sent.filter((other) => other.at > at - 1_000)
+        expect(inWindow.reduce((sum, other) => sum + other.cost, 0)).toBeLessThan(3 + 1e-6)
+      }
+    }),
+    { numRuns: 200 },
+  )
+})
+
 test('a request after a response that closed its connection has four times as long, too', () => {
   const limiter = limiterOf([{ quota: 1, window: 1_000 }])
   seeRoundTrips(limiter, 100)

@@ -13,7 +13,7 @@ import {
   type Usage,
 } from './rate-limiter.ts'
 import type { RoundTripMemory } from './round-trips.ts'
-import { Series, unitSpan } from './series.ts'
+import { inexact, Series, unitSpan } from './series.ts'
 
 /**
  * Creates a limiter that keeps units in this process's memory, on the monotonic clock or, in a simulation, on another one.
@@ -247,9 +247,10 @@ function waitFor(window: Window, now: number, units: number, cost: number): numb
   const { limit, series, span } = window
   const { quota } = limit
   const used = inUse(window, now)
-  if (!isSliding(limit)) return used + Math.min(cost, quota) > quota ? Math.max(1, limit.until - now) : 0
+  if (!isSliding(limit))
+    return used + Math.min(cost, quota) > quota + inexact ? Math.max(1, limit.until - now) : 0
   const missing = used + Math.min(units, quota) - quota
-  return missing > 0 ? series.timeOf(missing - 1, now - span) + span - now : 0
+  return missing > inexact ? series.timeOf(missing, now - span) + span - now : 0
 }
 
 /**
@@ -266,11 +267,11 @@ function forecastOf(window: Window, units: number, start: number, lag: number, s
   // after the quota was lowered, the first units that come free make no room
   const surplus = known - used
   const beyond = units - (quota - used)
-  if (beyond <= 0) return 0
-  const rounds = Math.floor((beyond - 1) / quota)
+  if (beyond <= inexact) return 0
+  const rounds = Math.ceil((beyond - inexact) / quota) - 1
   if (!isSliding(limit)) return Math.max(0, limit.until - start) + rounds * (limit.until - limit.since)
   const round = span + lag
-  const inRound = (beyond - 1) % quota
+  const inRound = beyond - rounds * quota
   const freeAt = series.timeOf(inRound + surplus, start + slack - span) + span - slack
   // a call without a response so far takes no longer than one that is sent now
   return Math.min(round, freeAt - start) + rounds * round

@@ -9,6 +9,9 @@ export function unitSpan(window: number): number {
   return window + 1 + window / 10_000
 }
 
+/** By how much a sum of parts of units may be wrong. */
+export const inexact = 1e-6
+
 /** The units that count together, by the latest time at which their requests can have arrived; ascending. */
 export class Series {
   readonly #times: number[] = []
@@ -23,14 +26,14 @@ export class Series {
     return this.#sumUpTo(this.#times.length) - this.#sumUpTo(this.#firstAfter(time))
   }
 
-  /** Returns when unit number `index` arrived, of those that arrived after `time`; the first has number 0. */
-  timeOf(index: number, time: number): number {
-    const sought = this.#sumUpTo(this.#firstAfter(time)) + index
+  /** Returns when the last of the first `units` arrived, of those that arrived after `time`. */
+  timeOf(units: number, time: number): number {
+    const sought = this.#sumUpTo(this.#firstAfter(time)) + units - inexact
     let low = 0
     let high = this.#sums.length
     while (low < high) {
       const middle = (low + high) >>> 1
-      if ((this.#sums[middle] as number) <= sought) low = middle + 1
+      if ((this.#sums[middle] as number) < sought) low = middle + 1
       else high = middle
     }
     return this.#times[low] ?? Infinity
@@ -86,8 +89,9 @@ export class Series {
 
   #find(time: number, cost: number): number {
     let index = this.#firstAfter(time) - 1
-    while (this.#times[index] === time && this.#sumUpTo(index + 1) - this.#sumUpTo(index) !== cost) index -= 1
-    return this.#times[index] === time ? index : -1
+    for (; this.#times[index] === time; index -= 1)
+      if (Math.abs(this.#sumUpTo(index + 1) - this.#sumUpTo(index) - cost) <= inexact) return index
+    return -1
   }
 
   #sumUpTo(index: number): number {
