@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { parseEnv } from 'node:util'
 
-import { WrongUsage } from './exit-status.ts'
+import { CannotLook, WrongUsage } from './exit-status.ts'
 
 /** Variables of the file of `--env-file` that do not count as they stand there. */
 export interface EnvFileFacts {
@@ -62,7 +62,7 @@ const grace = 2_000
  * With `keepsOutput`, whatever the application writes to standard output goes to standard error: by `console`, by a logger,
  * or to file descriptor 1. The result has a descriptor of its own.
  *
- * @throws WrongUsage if the file cannot be read.
+ * @throws WrongUsage if the file cannot be read; CannotLook if no process can be started.
  */
 export async function runInOwnProcess(
   argv: readonly string[],
@@ -77,17 +77,24 @@ export async function runInOwnProcess(
     ...(keepsOutput && { output: 4 }),
     ...(facts && { envFile: facts }),
   }
-  const child = spawn(process.execPath, [...process.execArgv, main, ...argv], {
-    stdio: ['inherit', keepsOutput ? 2 : 'inherit', 'inherit', 'pipe', keepsOutput ? 'pipe' : 'ignore'],
-    env: { ...variables, ...process.env, [variable]: JSON.stringify(handed) },
-  })
-  const result = child.stdio[4] as Readable | null
-  const written = result === null ? undefined : once(result, 'end')
-  result?.pipe(process.stdout, { end: false })
   const { endOf } = await import('@tokenlane/sandbox/command')
-  const status = await endOf(child, { grace, hasGroup: false })
-  await written
-  return status
+  try {
+    const child = spawn(process.execPath, [...process.execArgv, main, ...argv], {
+      stdio: ['inherit', keepsOutput ? 2 : 'inherit', 'inherit', 'pipe', keepsOutput ? 'pipe' : 'ignore'],
+      env: { ...variables, ...process.env, [variable]: JSON.stringify(handed) },
+    })
+    const result = child.stdio[4] as Readable | null
+    const written = result === null ? undefined : once(result, 'end')
+    result?.pipe(process.stdout, { end: false })
+    const status = await endOf(child, { grace, hasGroup: false })
+    await written
+    return status
+  } catch (error) {
+    // the permissions of Node, or a limit of the system
+    throw new CannotLook(`Cannot start a process for the command: ${(error as Error).message}`, {
+      cause: error,
+    })
+  }
 }
 
 function readEnvFile(file: string): { variables: NodeJS.Dict<string>; facts: EnvFileFacts } {

@@ -101,6 +101,16 @@ test('a large body arrives whole, and a reader that closes its pipe early ends t
   expect(await once(child, 'exit')).toEqual([0, null])
 })
 
+test("a process that may start no other says so in Node's words", async () => {
+  const NODE_OPTIONS = '--permission --allow-fs-read=* --disable-warning=SecurityWarning'
+  const { status, stdout, stderr } = await tokenlane(['token'], {
+    NODE_OPTIONS,
+    NODE_COMPILE_CACHE: undefined,
+  })
+  expect({ status, stdout }).toEqual({ status: 3, stdout: '' })
+  expect(stderr).toMatch(/^Cannot start a process for the command: .*--allow-child-process[^\n]*\n$/)
+})
+
 const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0)

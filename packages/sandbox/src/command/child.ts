@@ -92,12 +92,12 @@ export async function runChild(
   stop: AbortSignal,
 ): Promise<number> {
   if (stop.aborted) return statusOfSignal(stop.reason as NodeJS.Signals)
-  const child = spawn(command, args, {
-    stdio: ['inherit', output === 'stdout' ? 'inherit' : 2, 'inherit'],
-    env: { ...process.env, ...variables },
-    detached: canHaveGroup,
-  })
   try {
+    const child = spawn(command, args, {
+      stdio: ['inherit', output === 'stdout' ? 'inherit' : 2, 'inherit'],
+      env: { ...process.env, ...variables },
+      detached: canHaveGroup,
+    })
     return await endOf(child, { grace, hasGroup: canHaveGroup })
   } catch (error) {
     say(`${command} could not be started: ${(error as NodeJS.ErrnoException).code}`)
