@@ -24,6 +24,7 @@ export type { Accounting } from './limits/rate-policy.ts'
 // The rules of the proof that a server never counts too many calls. Each is written once, here.
 export { unitSpan } from './limits/series.ts'
 export {
+  enoughRoundTrips,
   type RoundTripMemory,
   RoundTrips,
   type RoundTripSum,

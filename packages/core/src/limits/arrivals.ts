@@ -147,7 +147,7 @@ export class Arrivals<Units = unknown> {
     this.#connections.answered(now, closes)
     this.#close(request)
     const { sentAt, isFirst, latest: before } = request
-    if (!isFirst && !isRefused) this.#roundTrips.add(now - sentAt, now)
+    if (!isRefused) this.#roundTrips.add(now - sentAt, now, isFirst)
     const byResponse = now - (isRefused ? 0 : this.#roundTrips.shortest)
     this.#move(request, Math.min(before, Math.max(sentAt, byResponse)))
     // a unit that has come free already does not come free earlier
@@ -178,6 +178,11 @@ export class Arrivals<Units = unknown> {
     if (!this.#isLearning || !isNew) return
     this.#bound.failed()
     this.#windowEnd = this.#refusedAt + this.#window
+  }
+
+  /** Returns whether a request that is sent now may open its connection. */
+  isNextFirst(now: number): boolean {
+    return !this.#connections.isOneFree(now)
   }
 
   /** Returns how many more requests need no connection but those that were busy lately; `Infinity` while none is busy. */

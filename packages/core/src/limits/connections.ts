@@ -17,10 +17,9 @@ export class Connections {
 
   /** Counts a request, and returns whether it may need a new connection. */
   sent(now: number): boolean {
-    this.#passTime(now)
+    const needsMore = !this.isOneFree(now)
     this.busy += 1
     this.#taken += 1
-    const needsMore = this.#taken > Math.max(...this.#mostBusy)
     this.#mostBusy[0] = Math.max(this.#mostBusy[0] ?? 0, this.busy)
     return needsMore
   }
@@ -42,6 +41,12 @@ export class Connections {
     this.busy -= 1
     this.#taken -= 1
     this.#mostBusy = [this.busy]
+  }
+
+  /** Returns whether a request that is sent now needs no new connection. */
+  isOneFree(now: number): boolean {
+    this.#passTime(now)
+    return this.#taken < Math.max(...this.#mostBusy)
   }
 
   /** Returns how many more requests need no connection but those that were busy lately; `Infinity` while none is busy. */

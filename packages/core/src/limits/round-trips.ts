@@ -2,7 +2,7 @@
 export type RoundTripSum = readonly [least: number, sum: number, count: number]
 
 /** How many must be known before the shortest one counts, and for how long they do, in milliseconds. */
-const enough = 40
+export const enoughRoundTrips = 40
 const remembered = 30_000
 /** What the shortest one is reduced by: this part of what the mean one takes longer, at least 2 ms. */
 const margin = 0.5
@@ -14,8 +14,8 @@ const noRoundTrips: RoundTripSum = [0, 0, 0]
 export interface RoundTripMemory {
   /** The shortest one that is possible, in milliseconds; 0 while too few are known. */
   readonly shortest: number
-  /** Adds one, in milliseconds, that ended at `now`. */
-  add(ms: number, now: number): void
+  /** Adds one, in milliseconds, that ended at `now`. @param isFirst whether it may have opened its connection. */
+  add(ms: number, now: number, isFirst: boolean): void
 }
 
 /** The round trips of the last half minute to a minute. */
@@ -24,7 +24,8 @@ export class RoundTrips implements RoundTripMemory {
   #before = noRoundTrips
   #periodEnd = Number.NEGATIVE_INFINITY
 
-  add(ms: number, now: number): void {
+  add(ms: number, now: number, isFirst: boolean): void {
+    if (isFirst) return
     if (now >= this.#periodEnd) {
       this.#before = now < this.#periodEnd + remembered ? this.#recent : noRoundTrips
       this.#recent = noRoundTrips
@@ -49,7 +50,7 @@ export function together(some: RoundTripSum, others: RoundTripSum): RoundTripSum
 }
 
 /** Returns the shortest round trip that is possible, as far as these show it: 0 where they are too few. */
-export function shortestOf([least, sum, count]: RoundTripSum, needed: number = enough): number {
+export function shortestOf([least, sum, count]: RoundTripSum, needed: number = enoughRoundTrips): number {
   if (count < needed) return 0
   return Math.max(0, least - Math.max(leastMargin, margin * (sum / count - least)))
 }

@@ -20,6 +20,8 @@ const longestBlock = 60_000
 /** A unit that was granted ahead may be used and reported late: by this and half of the span, in milliseconds, up to `mostLate`. */
 const lateUse = 200
 const mostLate = 1_000
+/** For how long a connection is open, in milliseconds: in longer windows, units come free later. */
+const keptOpen = 3_000
 /** How late a waiting process may come before others take its turn, in milliseconds. */
 const lateness = 50
 /** How often a process asks while all units come free at one moment, in milliseconds: the least and the most time between. */
@@ -37,6 +39,7 @@ const batchOfQuota = 1 / 5
 const longestBatched = 10_000
 
 interface Reached {
+  readonly isTeaching: boolean
   readonly now: number
   readonly roundTrip: number
   readonly lag: number
@@ -74,6 +77,8 @@ export interface WantedUnits {
   readonly ahead: number
   readonly lead: number
   readonly shortest: number
+  /** Whether the process goes before all others. */
+  readonly isFirst: boolean
   /** How far the process is from Redis, and by how much it may come later than it should. */
   readonly distance: number
   readonly late: number
@@ -141,7 +146,7 @@ export class CountedClaim {
   wanted(
     wanted: number,
     number: (series: string) => number,
-    { now, roundTrip, lag, arrivesWithin }: Reached,
+    { isTeaching, now, roundTrip, lag, arrivesWithin }: Reached,
   ): WantedUnits {
     const { limits, interval } = this.claim
     const quota = Math.min(...limits.map((limit) => limit.quota))
@@ -168,6 +173,7 @@ export class CountedClaim {
       ahead,
       lead: 0.8 * ahead,
       shortest: ahead / 4,
+      isFirst: isTeaching && this.shortestSpan <= keptOpen,
       distance: roundTrip,
       late: lateness + Math.min(roundTrip, this.shortestSpan * aheadOfSpan),
       early: this.#bound - lag,

@@ -1,13 +1,11 @@
 import {
   type Claim,
-  defaultGrace,
   later,
   type LimitedApi,
   type Moment,
   type NotBefore,
   type Permit,
   type RateLimiter,
-  together,
   type Usage,
   type Word,
 } from '@tokenlane/core/fleet'
@@ -101,7 +99,7 @@ export class FleetLimiter implements RateLimiter {
     this.#runtime = runtime
     this.#units = new Units(runtime, name, this.#roundTrips, (isGivenBack) => {
       this.#isGivingBack ||= isGivenBack
-      if (isGivenBack) this.#askSoon()
+      if (isGivenBack || this.#isTeaching) this.#askSoon()
       this.#plan()
     })
     this.#reachability = new Reachability(reconnectTime)
@@ -165,6 +163,11 @@ export class FleetLimiter implements RateLimiter {
     this.#askSoon()
     this.#units.dropAll()
     this.#plan()
+  }
+
+  /** Whether Redis knows too few round trips on open connections, and the next one may be such. */
+  get #isTeaching(): boolean {
+    return this.#roundTrips.areMissing && !this.#units.arrivals.isNextFirst(this.#runtime.now())
   }
 
   /** Called when Redis may not know of free units. */
@@ -259,7 +262,8 @@ export class FleetLimiter implements RateLimiter {
     const number = (name: string): number => series.indexOf(name) + 1
     const words = [...this.#words.values()]
     const { lag, bound: arrivesWithin } = this.#units.arrivals
-    const reached = { now, roundTrip: this.#requests.roundTrip, lag: lag + 2, arrivesWithin }
+    const isTeaching = this.#isTeaching
+    const reached = { isTeaching, now, roundTrip: this.#requests.roundTrip, lag: lag + 2, arrivesWithin }
     const { name, reconnectTime } = this.#options
     const request: Request = {
       me: name,
@@ -300,7 +304,7 @@ export class FleetLimiter implements RateLimiter {
     const isKnown = epoch === this.#heard.epoch
     this.#heard = { epoch, turn, member }
     this.#offset = clock - now
-    this.#roundTrips.update(together(...trips), now, this.#keeping.lifetime)
+    this.#roundTrips.update(trips, now, this.#keeping.lifetime)
     const outcome = this.#reachability.responded(request)
     if (outcome !== 'outdated') this.#share(response)
     if (outcome === 'back') {
@@ -313,8 +317,7 @@ export class FleetLimiter implements RateLimiter {
       this.#api.counted(counts[0] - accepted - request.accepted, counts[1] - refused - request.refused)
     for (const [about, text, ms] of response.words)
       this.#hear({ about, text, for: ms > forGood / 2 ? Infinity : ms })
-    // requests of this process may arrive sooner than those of others
-    const start = later(this.#runtime.moment(), Math.min(defaultGrace, this.#roundTrips.lead))
+    const start = this.#runtime.moment()
     for (const [index, want] of asked.entries()) {
       const { counted } = want
       const { grants, wait, soonest, used } = response.wants[index] as Response['wants'][number]

@@ -1,4 +1,6 @@
 import {
+  defaultGrace,
+  enoughRoundTrips,
   type RoundTripMemory,
   RoundTrips,
   type RoundTripSum,
@@ -8,16 +10,21 @@ import {
 
 /** How many windows it takes until one process's report has an effect in all others. */
 const windowsToKnow = 6
+/** Shorter ones are not worth that others wait, in milliseconds. */
+const long = 50
 /** As Redis adds them up: the shortest of none is longer than any. */
 const none: RoundTripSum = [1e9, 0, 0]
 
 /** The round trips of all processes to the API, as far as Redis knows them, and those of this one. */
 export class FleetRoundTrips implements RoundTripMemory {
   readonly #own = new RoundTrips()
+  /** Those that may have opened their connections. */
+  readonly #ownFirsts = new RoundTrips()
   #unreported = none
   #all = none
   /** By how much earlier than its response other processes may take a request to have arrived. */
   #shortestOfOthers = 0
+  #known = 0
   #othersKnowAt = Number.NEGATIVE_INFINITY
 
   get shortest(): number {
@@ -25,15 +32,25 @@ export class FleetRoundTrips implements RoundTripMemory {
   }
 
   /**
-   * By how much sooner than requests of other processes those of this one may arrive, in milliseconds: it must send later by
-   * that. A process without a response may be nearer by all of it.
+   * Returns by how much sooner than requests of other processes one of this process may arrive, in milliseconds: it must be
+   * sent later by that. A process without a response may be nearer by all of it.
    */
-  get lead(): number {
-    return Math.max(0, this.#shortestOfOthers - shortestOf(this.#own.sum, 1))
+  lead(isFirst: boolean): number {
+    const { sum } = isFirst ? this.#ownFirsts : this.#own
+    return Math.min(defaultGrace, Math.max(0, this.#shortestOfOthers - shortestOf(sum, 1)))
   }
 
-  add(ms: number, now: number): void {
-    this.#own.add(ms, now)
+  /**
+   * Whether the fleet knows so few of this half minute that soon none would count, and they are long: requests that open
+   * their connections do not show how long one without a response can take.
+   */
+  get areMissing(): boolean {
+    return this.#known < enoughRoundTrips && shortestOf(this.#ownFirsts.sum, 1) > long
+  }
+
+  add(ms: number, now: number, isFirst: boolean): void {
+    if (isFirst) return this.#ownFirsts.add(ms, now, false)
+    this.#own.add(ms, now, false)
     this.#unreported = together(this.#unreported, [ms, ms, 1])
   }
 
@@ -45,8 +62,9 @@ export class FleetRoundTrips implements RoundTripMemory {
   }
 
   /** Takes what Redis knows. @param window of the limits, in milliseconds. */
-  update(all: RoundTripSum, now: number, window: number): void {
-    this.#all = all
+  update([recent, earlier]: readonly [RoundTripSum, RoundTripSum], now: number, window: number): void {
+    this.#all = together(recent, earlier)
+    this.#known = recent[2]
     // others learn of it later, and what they freed by then counts for a window
     if (this.shortest < this.#shortestOfOthers && now < this.#othersKnowAt) return
     this.#shortestOfOthers = this.shortest

@@ -102,7 +102,8 @@ for index, want in ipairs(ask.wants) do
   local kept, waiting, deadlines, cost, grants = key(want.queue, 2), key(want.queue, 3), key(want.queue, 4), want.cost, {}
   local gone = call('ZRANGEBYSCORE', deadlines, '-inf', now - 5000, 'LIMIT', 0, 100)
   for part = 3, #gone > 0 and 4 or 0 do call('ZREM', key(want.queue, part), unpack(gone)) end
-  if want.wanted > 0 then call('ZADD', waiting, 'NX', now + want.distance, ask.me) end
+  local place = want.isFirst and 0 or now + want.distance
+  if want.wanted > 0 then call('ZADD', waiting, want.isFirst and 'LT' or 'NX', place, ask.me) end
   local before = math.max(0, (call('ZRANK', waiting, ask.me) or 0) - call('ZCOUNT', deadlines, '-inf', now))
   local all, due = math.max(1, call('ZCARD', waiting)), tonumber(call('HGET', kept, 'due')) or 0
   if due > now + ask.lifetime then due = 0 end

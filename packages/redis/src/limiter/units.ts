@@ -1,11 +1,6 @@
-import {
-  Arrivals,
-  type Moment,
-  type Permit,
-  type RoundTripMemory,
-  type SentRequest,
-} from '@tokenlane/core/fleet'
+import { Arrivals, type Moment, type Permit, type SentRequest } from '@tokenlane/core/fleet'
 import type { CountedClaim } from './counted-claim.ts'
+import type { FleetRoundTrips } from './fleet-round-trips.ts'
 import type { Request, UnitReport } from './exchange.ts'
 import { longestSince, type Runtime } from './runtime.ts'
 
@@ -37,6 +32,7 @@ export class Units {
   readonly arrivals: Arrivals<Unit>
   readonly #runtime: Runtime
   readonly #name: string
+  readonly #roundTrips: FleetRoundTrips
   readonly #changed: (isGivenBack: boolean) => void
   /** Granted by Redis, and taken by no attempt yet. */
   readonly #grants = new Map<string, Unit[]>()
@@ -51,11 +47,12 @@ export class Units {
   constructor(
     runtime: Runtime,
     name: string,
-    roundTrips: RoundTripMemory,
+    roundTrips: FleetRoundTrips,
     changed: (isGivenBack: boolean) => void,
   ) {
     this.#runtime = runtime
     this.#name = name
+    this.#roundTrips = roundTrips
     this.#changed = changed
     this.arrivals = new Arrivals<Unit>(runtime, () => {}, roundTrips)
   }
@@ -80,10 +77,12 @@ export class Units {
   inHand(key: string): { readonly count: number; readonly dueAt: number } {
     const grants = this.#grants.get(key) ?? []
     const now = this.#runtime.moment()
+    // requests of this process may arrive sooner than those of others
+    const lead = this.#roundTrips.lead(this.arrivals.isNextFirst(this.#runtime.now()))
     // Redis counts a unit for so long only, whatever kept the process from using it
-    while (grants[0]?.dueAt && longestSince(grants[0].dueAt, now) > useWithin)
+    while (grants[0]?.dueAt && longestSince(grants[0].dueAt, now) > useWithin + lead)
       this.#settle(grants.shift() as Unit, 0)
-    return { count: grants.length, dueAt: grants[0]?.dueAt?.monotonic ?? Infinity }
+    return { count: grants.length, dueAt: (grants[0]?.dueAt?.monotonic ?? Infinity) + lead }
   }
 
   get held(): number {

@@ -85,6 +85,21 @@ describe('waiting processes', () => {
     },
   )
 
+  test.each([8, 20, 50, 200])(
+    '%d at 25 a second with an API that takes 300 ms: the quota is had, also where each call opens a connection',
+    { timeout },
+    async (size) => {
+      const options = { network: () => [5, 15], answerTime: () => 300 } as const
+      const fleet = await warmFleet({ size, limits: [second], ...options }, 20_000)
+      await fleet.run(120_000)
+      const result = fleet.result(120_000)
+      expect(result, `seed ${seed}`).toMatchObject({ over: 0, idle: 0 })
+      expect(result.calls / (25 * 120), `seed ${seed}`).toBeGreaterThan(0.96)
+      expect(result.jain, `seed ${seed}`).toBeGreaterThan(0.95)
+      expect(result.messagesPerCall, `seed ${seed}`).toBeLessThan(7)
+    },
+  )
+
   test('with `spread` a call costs few messages too', { timeout }, async () => {
     const fleet = await warmFleet({ size: 50, limits: [second], spread: true }, 5_000)
     await fleet.run(60_000)
