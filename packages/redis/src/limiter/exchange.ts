@@ -76,14 +76,13 @@ export function createExchange(link: Pick<Link, 'run'>, prefix: string, baseUrl:
 
 /** @throws TypeError for a reply that the limiter's script cannot have sent. */
 function readResponse(text: string): Response {
-  const { wants, words, counts, trips, ...others } = JSON.parse(text) as Response
-  const numbers = [...counts, ...trips.flat(), ...Object.values(others)]
-  // an empty list is an object to Redis
-  const asked = Object.values(wants).map(({ grants, used, ...want }) => {
-    numbers.push(...Object.values(grants), ...Object.values(used), ...Object.values(want))
-    return Object.assign(want, { grants: Object.values(grants), used: Object.values(used) })
-  })
-  if (numbers.length < 14 || !numbers.every((number) => Number.isFinite(number)))
-    throw new TypeError('no number')
-  return { ...others, wants: asked, words: Object.values(words), counts, trips }
+  const response = JSON.parse(text, listOf) as Response
+  const { epoch, turn, member, clock, sharesFrom, sharesUntil } = response
+  if (Number.isFinite(epoch + turn + member + clock + sharesFrom + sharesUntil)) return response
+  throw new TypeError('no number')
+}
+
+/** An empty list is an object to Redis. */
+function listOf(_: string, value: unknown): unknown {
+  return value instanceof Object && Object.keys(value).length === 0 ? [] : value
 }

@@ -18,7 +18,7 @@ import type { Link } from './link.ts'
 import { Reachability, shortestOutage } from './reachability.ts'
 import { RedisRequests } from './redis-requests.ts'
 import { longestSince, type Runtime } from './runtime.ts'
-import { Units } from './units.ts'
+import { type Unit, Units } from './units.ts'
 
 /** The least distance of exchanges, and how often a process checks whether a pause was lifted, in milliseconds. */
 const apart = 20
@@ -46,6 +46,8 @@ export interface FleetLimiterOptions {
 
 interface Want {
   counted: CountedClaim
+  /** Granted by Redis, and taken by no attempt yet. */
+  readonly grants: Unit[]
   wanted: number
   askAt: number
   isQueued: boolean
@@ -74,7 +76,7 @@ export class FleetLimiter implements RateLimiter {
   readonly #fallback: FallbackLimiter
   readonly #requests: RedisRequests<Request, Response>
   #cancelTimer: () => void = () => {}
-  #exchanges = 0
+  #ids = 0
   #lastSentAt = never
   #heard = { epoch: 0, turn: 0, member: 0 }
   #counts: readonly [number, number] = [0, 0]
@@ -93,18 +95,21 @@ export class FleetLimiter implements RateLimiter {
   #state: 'open' | 'last' | 'closed' = 'open'
 
   constructor(api: LimitedApi, options: FleetLimiterOptions) {
-    const { exchange, link, name, fallbackShare, reconnectTime, runtime, timeout } = options
+    const { exchange, link, fallbackShare, reconnectTime, runtime, timeout } = options
     this.#api = api
     this.#options = options
     this.#runtime = runtime
-    this.#units = new Units(runtime, name, this.#roundTrips, (isGivenBack) => {
+    this.#units = new Units(runtime, this.#roundTrips, (isGivenBack) => {
       this.#isGivingBack ||= isGivenBack
       if (isGivenBack || this.#isTeaching) this.#askSoon()
       this.#plan()
     })
     this.#reachability = new Reachability(reconnectTime)
     this.#fallback = new FallbackLimiter(fallbackShare, runtime)
-    this.#requests = new RedisRequests(exchange, runtime, timeout, {
+    this.#requests = new RedisRequests({
+      exchange,
+      runtime,
+      timeout,
       failed: this.#noteError,
       // a client whose connection is half open hears of no error; one whose Redis is gone does
       silent: () => this.#reachability.isRefused(runtime.now()) || link.bypass(),
@@ -119,25 +124,31 @@ export class FleetLimiter implements RateLimiter {
 
   take(claim: Claim, wanted: number): Permit | NotBefore {
     const want = this.#wantOf(claim)
-    if (wanted === 0) this.#units.drop(claim.key)
-    const permit = wanted === 0 ? Infinity : this.#take(want.counted)
+    if (wanted === 0) this.#units.drop(want.grants)
+    const permit = wanted === 0 ? Infinity : this.#take(want)
     const isTaken = typeof permit !== 'number'
     want.wanted = isTaken && claim.limits.length === 0 ? 0 : wanted - (isTaken ? 1 : 0)
     this.#plan()
     return permit
   }
 
-  #take(counted: CountedClaim): Permit | NotBefore {
+  #take({ counted, grants }: Want): Permit | NotBefore {
     const { claim } = counted
-    if (claim.limits.length === 0) return this.#units.takeOwn(counted)
+    if (claim.limits.length === 0) return this.#takeOwn(counted)
     if (this.#isSharing) {
       const share = this.#fallback.take(claim)
-      return typeof share === 'number' ? share : this.#units.takeOwn(counted, share)
+      return typeof share === 'number' ? share : this.#takeOwn(counted, share)
     }
-    const wait = this.#units.inHand(claim.key).dueAt - this.#runtime.now()
-    if (wait <= 0) return this.#units.take(counted)
+    const wait = this.#units.dueAt(grants) - this.#runtime.now()
+    if (wait <= 0) return this.#units.take(grants.shift() as Unit, counted.tellWithin)
     this.#units.arrivals.full()
     return wait
+  }
+
+  /** Sends an attempt by this process's own decision, which Redis does not count yet. @param share what is used up with it. */
+  #takeOwn({ cost, series, tellWithin }: CountedClaim, share?: Permit): Permit {
+    const id = `${this.#options.name}.own.${(this.#ids += 1)}`
+    return this.#units.take({ id, series, cost, before: 0 }, { ...tellWithin, sent: 0 }, share)
   }
 
   /** Returns how long `ahead` attempts take to come, as if the units to come were for this process alone. */
@@ -145,7 +156,7 @@ export class FleetLimiter implements RateLimiter {
     const now = this.#runtime.now()
     if (this.#isSharing) return this.#fallback.forecast(claim, ahead, lag, Math.max(now, from))
     const want = this.#wantOf(claim)
-    const { count } = this.#units.inHand(claim.key)
+    const count = this.#countOf(want)
     const start = Math.max(now, from, ahead > count ? want.soonestAt : now)
     return start - now + want.counted.forecast(Math.max(0, ahead - count - 1), lag)
   }
@@ -153,15 +164,22 @@ export class FleetLimiter implements RateLimiter {
   usage(claim: Claim): Usage {
     const { used, knownAt, counted } = this.#wantOf(claim)
     const { lag, bound } = this.#units.arrivals
+    const held = [...this.#wants.values()].reduce((sum, want) => sum + this.#countOf(want), 0)
     const isKnown = !this.#isSharing && this.#runtime.now() < knownAt + counted.shortestSpan
-    return { used: isKnown ? used : undefined, held: this.#units.held, lag, arrivesWithin: bound }
+    return { used: isKnown ? used : undefined, held, lag, arrivesWithin: bound }
+  }
+
+  /** Returns how many units calls may still take. */
+  #countOf({ grants }: Want): number {
+    this.#units.dueAt(grants)
+    return grants.length
   }
 
   tell(word: Word): void {
     this.#words.set(word.about, word)
     this.#notePause(word)
     this.#askSoon()
-    this.#units.dropAll()
+    for (const { grants } of this.#wants.values()) this.#units.drop(grants)
     this.#plan()
   }
 
@@ -178,8 +196,10 @@ export class FleetLimiter implements RateLimiter {
   /** Reports what Redis does not know, then ends, also if Redis does not respond in time. */
   close(): Promise<void> {
     this.#options.link.errors.delete(this.#noteError)
-    for (const want of this.#wants.values()) want.wanted = 0
-    this.#units.dropAll()
+    for (const want of this.#wants.values()) {
+      want.wanted = 0
+      this.#units.drop(want.grants)
+    }
     this.#state = 'last'
     const isQueued = [...this.#wants.values()].some((want) => want.isQueued)
     const isNeeded = this.#units.reportAt < Infinity || this.#words.size > 0 || isQueued
@@ -200,13 +220,13 @@ export class FleetLimiter implements RateLimiter {
     if (known !== undefined && JSON.stringify(known.counted.claim) === JSON.stringify(claim))
       return Object.assign(known, { counted })
     this.#units.arrivals.setPolicy(claim.accounting, claim.unansweredGrace, counted.longestSpan || Infinity)
-    this.#units.drop(claim.key)
+    if (known !== undefined) this.#units.drop(known.grants)
     this.#keeping = counted.kept(this.#keeping)
     // there may be a limit for each customer
     if (this.#wants.size > mostWants)
-      for (const [key, { wanted, isQueued }] of this.#wants)
-        if (wanted === 0 && !isQueued && this.#units.inHand(key).count === 0) this.#wants.delete(key)
-    const asked = { wanted: 0, isQueued: false, knownAt: never, soonestAt: never }
+      for (const [key, { wanted, isQueued, grants }] of this.#wants)
+        if (wanted === 0 && !isQueued && grants.length === 0) this.#wants.delete(key)
+    const asked = { grants: [], wanted: 0, isQueued: false, knownAt: never, soonestAt: never }
     const want = { ...asked, ...known, counted, askAt: never }
     this.#wants.set(claim.key, want)
     return want
@@ -239,8 +259,9 @@ export class FleetLimiter implements RateLimiter {
   }
 
   /** Returns when to ask for more units: one that would need a new connection lets other processes go first. */
-  #askAtOf({ counted, wanted, isQueued, askAt }: Want): number {
-    const { count } = this.#units.inHand(counted.claim.key)
+  #askAtOf(want: Want): number {
+    const { wanted, isQueued, askAt } = want
+    const count = this.#countOf(want)
     if (wanted <= count) return Infinity
     return askAt + (isQueued && this.#units.warm(count) <= 0 ? setUpBounds * this.#units.arrivals.bound : 0)
   }
@@ -267,7 +288,7 @@ export class FleetLimiter implements RateLimiter {
     const { name, reconnectTime } = this.#options
     const request: Request = {
       me: name,
-      id: `${name}.${(this.#exchanges += 1)}.`,
+      id: `${name}.${(this.#ids += 1)}.`,
       ...this.#heard,
       ...this.#reachability.report(now),
       ...this.#keeping,
@@ -275,9 +296,7 @@ export class FleetLimiter implements RateLimiter {
       outage: Math.max(0.9 * shortestOutage, this.#keeping.lifetime - reconnectTime),
       series,
       units: units.map(([of, id, age]) => (age === undefined ? [number(of), id] : [number(of), id, age])),
-      wants: asked.map(({ counted, wanted }) =>
-        counted.wanted(this.#missing(counted.claim.key, wanted), number, reached),
-      ),
+      wants: asked.map((want) => want.counted.wanted(this.#missing(want), number, reached)),
       words: words.map(({ about, text, for: ms }) => ({ about, text, ms: Math.min(ms, forGood) })),
       accepted,
       refused,
@@ -293,9 +312,9 @@ export class FleetLimiter implements RateLimiter {
     })
   }
 
-  #missing(key: string, wanted: number): number {
-    const { count } = this.#units.inHand(key)
-    return wanted === 0 ? 0 : Math.min(wanted - count, Math.max(1, this.#units.warm(count)))
+  #missing(want: Want): number {
+    const count = this.#countOf(want)
+    return want.wanted === 0 ? 0 : Math.min(want.wanted - count, Math.max(1, this.#units.warm(count)))
   }
 
   #responded(response: Response, request: Request, asked: readonly Want[]): void {
@@ -325,11 +344,12 @@ export class FleetLimiter implements RateLimiter {
       const isQueued = wanted > grants.length
       const askAt = isQueued ? now + Math.min(wait, counted.longestWait(now, this.#isGivingBack)) : never
       Object.assign(want, { used, knownAt: now, soonestAt: now + soonest, isQueued, askAt })
-      const dueAt = grants.map((due) => later(start, due))
-      this.#units.grant(counted, cost, `${request.id}${index + 1}`, dueAt)
+      for (const [each, due] of grants.entries()) {
+        const id = `${request.id}${index + 1}.${each + 1}`
+        want.grants.push({ id, series: counted.series, cost, before: cost, dueAt: later(start, due) })
+      }
       // a claim whose limits have changed meanwhile
-      const { key } = counted.claim
-      if (this.#wants.get(key) !== want || outcome === 'outdated') this.#units.drop(key)
+      if (this.#wants.get(counted.claim.key) !== want || outcome === 'outdated') this.#units.drop(want.grants)
     }
     this.#api.unitsAvailable()
     this.#plan()

@@ -12,17 +12,15 @@ afterEach(() => {
 function requestsWith(timeout: number) {
   const sent: { response: (text: string) => void; refuse: (error: Error) => void }[] = []
   const seen: string[] = []
-  const requests = new RedisRequests<string, string>(
-    () => new Promise((resolve, reject) => sent.push({ response: resolve, refuse: reject })),
-    processRuntime,
+  const requests = new RedisRequests<string, string>({
+    exchange: () => new Promise((resolve, reject) => sent.push({ response: resolve, refuse: reject })),
+    runtime: processRuntime,
     timeout,
-    {
-      failed() {},
-      silent: () => seen.push('silent'),
-      unreachable: (reason) => seen.push((reason as Error).message),
-      unanswered() {},
-    },
-  )
+    failed() {},
+    silent: () => seen.push('silent'),
+    unreachable: (reason) => seen.push((reason as Error).message),
+    unanswered() {},
+  })
   const send = (text: string): void => requests.send(text, (response) => seen.push(response))
   return { requests, send, sent, seen }
 }

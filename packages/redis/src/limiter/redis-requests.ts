@@ -6,7 +6,11 @@ const longestWait = 4_000
 /** How often a request is sent again while Redis refuses it, in milliseconds. */
 const retryAfter = 250
 
-export interface Listener {
+/** How requests are sent, and who hears what became of them. */
+export interface RequestsOptions<Request, Reply> {
+  readonly exchange: (request: Request) => Promise<Reply>
+  readonly runtime: Runtime
+  readonly timeout: number
   failed(error: unknown): void
   /** A request is given up that got neither a response nor an error. */
   silent(): void
@@ -21,10 +25,8 @@ export interface Listener {
  * `timeout` after the first request without a response.
  */
 export class RedisRequests<Request, Reply> {
-  readonly #exchange: (request: Request) => Promise<Reply>
+  readonly #options: RequestsOptions<Request, Reply>
   readonly #runtime: Runtime
-  readonly #timeout: number
-  readonly #listener: Listener
   /** Whether a request may leave: none is under way, and none was refused just now. */
   isFree = true
   #round = 0
@@ -39,16 +41,9 @@ export class RedisRequests<Request, Reply> {
   /** Cancels the next timer: a request is given up, or another one may leave. */
   #cancel: () => void = () => {}
 
-  constructor(
-    exchange: (request: Request) => Promise<Reply>,
-    runtime: Runtime,
-    timeout: number,
-    listener: Listener,
-  ) {
-    this.#exchange = exchange
-    this.#runtime = runtime
-    this.#timeout = timeout
-    this.#listener = listener
+  constructor(options: RequestsOptions<Request, Reply>) {
+    this.#options = options
+    this.#runtime = options.runtime
   }
 
   /**
@@ -62,7 +57,7 @@ export class RedisRequests<Request, Reply> {
 
   /** How long a response may take: longer from a Redis that is known to be far away. */
   get #responseTimeout(): number {
-    return Math.max(this.#timeout, Math.min(2.5 * this.roundTrip, 0.9 * longestWait))
+    return Math.max(this.#options.timeout, Math.min(2.5 * this.roundTrip, 0.9 * longestWait))
   }
 
   /** @param responded takes the response, late or not. */
@@ -73,12 +68,12 @@ export class RedisRequests<Request, Reply> {
     this.unansweredSince = Math.min(this.unansweredSince, sentAt.monotonic)
     this.#countdown ??= this.#runtime.countdown(this.#responseTimeout, () => this.#late())
     this.#giveUpIn(longestWait)
-    this.#exchange(request).then(
+    this.#options.exchange(request).then(
       // what was given up is replaced by what the next request states
       (response) => round === this.#round && this.#end(sentAt, () => responded(response)),
       (error: unknown) => {
         this.#refusal = error
-        this.#listener.failed(error)
+        this.#options.failed(error)
         if (round === this.#round) this.#rest()
       },
     )
@@ -117,7 +112,7 @@ export class RedisRequests<Request, Reply> {
       // a client may never send again what its old connection left open; before the first response Redis may be far away
       if (!this.isFree && this.#lastRoundTrips.length > 0) this.#giveUpIn(this.#responseTimeout)
       const silence = `no response in ${Math.round(this.#responseTimeout)} ms`
-      this.#listener.unreachable(this.#refusal ?? new Error(silence))
+      this.#options.unreachable(this.#refusal ?? new Error(silence))
     }
     this.#runtime.after(1, () => this.#runtime.after(1, late))
   }
@@ -128,7 +123,7 @@ export class RedisRequests<Request, Reply> {
     const most = untilSilent() > 0 ? untilSilent() : longestWait
     this.#next(Math.min(ms, most), () => {
       this.#round += 1
-      if (this.#isUnreachable && untilSilent() <= 0) this.#listener.silent()
+      if (this.#isUnreachable && untilSilent() <= 0) this.#options.silent()
     })
   }
 
@@ -137,7 +132,7 @@ export class RedisRequests<Request, Reply> {
     const go = (): void => {
       first()
       this.isFree = true
-      this.#listener.unanswered()
+      this.#options.unanswered()
     }
     this.#cancel = this.#runtime.after(ms, go, this.#isUnreachable)
   }

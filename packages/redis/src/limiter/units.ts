@@ -4,7 +4,7 @@ import type { FleetRoundTrips } from './fleet-round-trips.ts'
 import type { Request, UnitReport } from './exchange.ts'
 import { longestSince, type Runtime } from './runtime.ts'
 
-interface Unit {
+export interface Unit {
   readonly id: string
   readonly series: readonly string[]
   /** What Redis counts, and what it should count. */
@@ -19,6 +19,7 @@ interface Unit {
   isOver?: boolean
 }
 
+/** What Redis should know. */
 interface Report extends Pick<Request, 'accepted' | 'refused'> {
   readonly units: readonly UnitReport<string>[]
   readonly known: () => void
@@ -31,27 +32,17 @@ export const useWithin = 50
 export class Units {
   readonly arrivals: Arrivals<Unit>
   readonly #runtime: Runtime
-  readonly #name: string
   readonly #roundTrips: FleetRoundTrips
   readonly #changed: (isGivenBack: boolean) => void
-  /** Granted by Redis, and taken by no attempt yet. */
-  readonly #grants = new Map<string, Unit[]>()
   readonly #unreported = new Set<Unit>()
-  #ids = 0
   #accepted = 0
   #refused = 0
   /** When Redis must know something that it does not. */
   reportAt: number = Infinity
 
   /** @param changed hears of each end of an attempt, and whether it cost less than it took. */
-  constructor(
-    runtime: Runtime,
-    name: string,
-    roundTrips: FleetRoundTrips,
-    changed: (isGivenBack: boolean) => void,
-  ) {
+  constructor(runtime: Runtime, roundTrips: FleetRoundTrips, changed: (isGivenBack: boolean) => void) {
     this.#runtime = runtime
-    this.#name = name
     this.#roundTrips = roundTrips
     this.#changed = changed
     this.arrivals = new Arrivals<Unit>(runtime, () => {}, roundTrips)
@@ -66,48 +57,20 @@ export class Units {
     return lag > bound / 2 ? this.arrivals.freeConnections(this.#runtime.now()) - granted : Infinity
   }
 
-  grant({ claim: { key }, series }: CountedClaim, cost: number, id: string, dueAt: readonly Moment[]): void {
-    const grants = this.#grants.get(key) ?? []
-    for (const [index, at] of dueAt.entries())
-      grants.push({ id: `${id}.${index + 1}`, series, cost, before: cost, dueAt: at })
-    this.#grants.set(key, grants)
-  }
-
-  /** Returns how many units calls may still take, and when the first of them is due. */
-  inHand(key: string): { readonly count: number; readonly dueAt: number } {
-    const grants = this.#grants.get(key) ?? []
+  /** Gives back the granted units that no call took in time, and returns when the first of the others is due. */
+  dueAt(grants: Unit[]): number {
     const now = this.#runtime.moment()
     // requests of this process may arrive sooner than those of others
     const lead = this.#roundTrips.lead(this.arrivals.isNextFirst(this.#runtime.now()))
     // Redis counts a unit for so long only, whatever kept the process from using it
     while (grants[0]?.dueAt && longestSince(grants[0].dueAt, now) > useWithin + lead)
       this.#settle(grants.shift() as Unit, 0)
-    return { count: grants.length, dueAt: (grants[0]?.dueAt?.monotonic ?? Infinity) + lead }
+    return (grants[0]?.dueAt?.monotonic ?? Infinity) + lead
   }
 
-  get held(): number {
-    return [...this.#grants.keys()].reduce((sum, key) => sum + this.inHand(key).count, 0)
-  }
-
-  /** Gives back the units that no call takes any more. */
-  drop(key: string): void {
-    for (const unit of this.#grants.get(key) ?? []) this.#settle(unit, 0)
-    this.#grants.delete(key)
-  }
-
-  dropAll(): void {
-    for (const key of this.#grants.keys()) this.drop(key)
-  }
-
-  /** Sends an attempt with a granted unit. */
-  take({ claim: { key }, tellWithin }: CountedClaim): Permit {
-    return this.#permit(this.#grants.get(key)?.shift() as Unit, tellWithin)
-  }
-
-  /** Sends an attempt by this process's own decision, which Redis does not count yet. @param share what is used up with it. */
-  takeOwn({ cost, series, tellWithin }: CountedClaim, share?: Permit): Permit {
-    const id = `${this.#name}.own.${(this.#ids += 1)}`
-    return this.#permit({ id, series, cost, before: 0 }, { ...tellWithin, sent: 0 }, share)
+  /** Gives back granted units that no call takes any more. */
+  drop(grants: Unit[]): void {
+    for (const unit of grants.splice(0)) this.#settle(unit, 0)
   }
 
   /** Returns what Redis should know now; `known` notes that it does. */
@@ -145,7 +108,8 @@ export class Units {
     this.reportBy(this.#runtime.now() + within)
   }
 
-  #permit(unit: Unit, tellWithin: CountedClaim['tellWithin'], share?: Permit): Permit {
+  /** Sends an attempt with a unit. */
+  take(unit: Unit, tellWithin: CountedClaim['tellWithin'], share?: Permit): Permit {
     const { arrivals } = this
     const { cost } = unit
     const request = arrivals.send(unit)

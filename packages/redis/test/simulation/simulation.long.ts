@@ -89,8 +89,8 @@ describe('waiting processes', () => {
     '%d at 25 a second with an API that takes 300 ms: the quota is had, also where each call opens a connection',
     { timeout },
     async (size) => {
-      const options = { network: () => [5, 15], answerTime: () => 300 } as const
-      const fleet = await warmFleet({ size, limits: [second], ...options }, 20_000)
+      const answerTime = (): number => 300
+      const fleet = await warmFleet({ size, limits: [second], network: () => [5, 15], answerTime }, 20_000)
       await fleet.run(120_000)
       const result = fleet.result(120_000)
       expect(result, `seed ${seed}`).toMatchObject({ over: 0, idle: 0 })
