@@ -20,10 +20,10 @@ const longestBlock = 60_000
 /** A unit that was granted ahead may be used and reported late: by this and half of the span, in milliseconds, up to `mostLate`. */
 const lateUse = 200
 const mostLate = 1_000
-/** For how long a connection is open, in milliseconds: in longer windows, units come free later. */
-const keptOpen = 3_000
 /** How late a waiting process may come before others take its turn, in milliseconds. */
 const lateness = 50
+/** For how long a connection is open, in milliseconds: in longer windows, units come free later. */
+const keptOpen = 3_000
 /** How often a process asks while all units come free at one moment, in milliseconds: the least and the most time between. */
 const looks = [100, 2_000] as const
 /** The same while others may give units back: in milliseconds, and as a part of the span. */
@@ -73,17 +73,14 @@ export interface WantedUnits {
   readonly share: number
   readonly interval: number
   readonly bound: number
-  /** How far ahead units are granted, how much before that the process asks, and how soon again at the earliest. */
+  /** How far ahead units are granted. */
   readonly ahead: number
-  readonly lead: number
-  readonly shortest: number
   /** Whether the process goes before all others. */
   readonly isFirst: boolean
   /** How far the process is from Redis, and by how much it may come later than it should. */
   readonly distance: number
   readonly late: number
-  /** By how much earlier than `bound` requests arrive, and by how much a round takes longer than a span. */
-  readonly early: number
+  /** By how much a round takes longer than a span. */
   readonly lag: number
   /** For how long units gather, and how many of them are sent at once; 0 if each is sent as soon as it is free. */
   readonly gather: number
@@ -171,12 +168,9 @@ export class CountedClaim {
       interval,
       bound: this.#bound,
       ahead,
-      lead: 0.8 * ahead,
-      shortest: ahead / 4,
       isFirst: isTeaching && this.shortestSpan <= keptOpen,
       distance: roundTrip,
       late: lateness + Math.min(roundTrip, this.shortestSpan * aheadOfSpan),
-      early: this.#bound - lag,
       lag,
       gather: this.#isBatched ? Math.min(arrivesWithin, this.shortestSpan * gatherOfSpan) : 0,
       batch: Math.ceil(quota * batchOfQuota),

@@ -129,8 +129,8 @@ for index, want in ipairs(ask.wants) do
     if #grants > 0 and call('ZADD', waiting, turn, ask.me) then
       before = all > want.share and call('ZRANK', waiting, ask.me) or all - 1
     end
-    wait = math.max(freeAt(want, (before + 1) * cost, want.early), due + before * want.interval) - now
-    wait = math.max(wait - want.lead, want.shortest)
+    wait = math.max(freeAt(want, (before + 1) * cost, want.bound - want.lag), due + before * want.interval) - now
+    wait = math.max(wait - 0.8 * want.ahead, want.ahead / 4)
     call('ZADD', deadlines, now + wait + want.late, ask.me)
   end
   local used = {}
@@ -138,7 +138,7 @@ for index, want in ipairs(ask.wants) do
     used[each] = call('ZCOUNT', key(limit.series, 1), '(' .. now - limit.span, '+inf')
     for _, slot in ipairs(slots[limit.series]) do used[each] = used[each] + (slot[1] > now - limit.span and slot[2] or 0) end
   end
-  replies[index] = { grants = grants, wait = wait, used = used, soonest = freeAt(want, cost, want.early) - now }
+  replies[index] = { grants = grants, wait = wait, used = used, soonest = freeAt(want, cost, want.bound - want.lag) - now }
 end
 for index = 2, #KEYS do call('PEXPIRE', KEYS[index], ask.keep) end
 for _, name in ipairs(call('HRANDFIELD', KEYS[1], 2)) do
