@@ -10,8 +10,9 @@ import {
 
 /** How many windows it takes until one process's report has an effect in all others. */
 const windowsToKnow = 6
-/** Shorter ones are not worth that others wait, in milliseconds. */
-const long = 50
+/** Shorter ones are not worth that others wait, in milliseconds; and how many a process adds while others wait. */
+const long = 100
+const fewOfOne = 4
 /** As Redis adds them up: the shortest of none is longer than any. */
 const none: RoundTripSum = [1e9, 0, 0]
 
@@ -41,11 +42,12 @@ export class FleetRoundTrips implements RoundTripMemory {
   }
 
   /**
-   * Whether the fleet knows so few of this half minute that soon none would count, and they are long: requests that open
-   * their connections do not show how long one without a response can take.
+   * Whether the fleet knows so few of this half minute that soon none would count, and they are long: the first request of a
+   * connection does not show how short one can be. Many processes add a few each.
    */
   get areMissing(): boolean {
-    return this.#known < enoughRoundTrips && shortestOf(this.#ownFirsts.sum, 1) > long
+    const isKnown = this.#known >= enoughRoundTrips || this.#own.sum[2] >= fewOfOne
+    return !isKnown && shortestOf(this.#ownFirsts.sum, 1) > long
   }
 
   add(ms: number, now: number, isFirst: boolean): void {
