@@ -61,8 +61,11 @@ export async function runScript(
 
 export function isRedisClient(value: unknown): value is RedisClient {
   if (typeof value !== 'object' || value === null) return false
-  const { evalSha, evalsha, eval: evaluate } = value as Record<string, unknown>
-  return typeof evaluate === 'function' && typeof (evalSha ?? evalsha) === 'function'
+  const { evalSha, evalsha, eval: evaluate, on } = value as Record<string, unknown>
+  // clients over HTTP and those of other runtimes have an `evalsha` too, which takes its keys as a list
+  const hasScripts =
+    typeof evalSha === 'function' || [evalsha, on].every((each) => typeof each === 'function')
+  return hasScripts && typeof evaluate === 'function'
 }
 
 /** Whether a client calls back instead of returning promises, as `client.legacy()` of `redis` does. */

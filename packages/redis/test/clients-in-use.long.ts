@@ -1,6 +1,6 @@
 // Long: clients set up as their users set them up, on servers that fail as those of others did.
 import { Redis, type RedisOptions } from 'ioredis'
-import { createClient } from 'redis'
+import { createClient, createClientPool } from 'redis'
 import { type RedisServer, startRedis } from '@tokenlane/testing/redis-server'
 import { expect, test, vi } from 'vitest'
 import { redisTokenStore } from '../src/index.ts'
@@ -31,6 +31,12 @@ const nodeRedis =
     return client
   }
 
+const pool: Connect = async (url) => {
+  const client = createClientPool({ url, socket: { reconnectStrategy: 50 } }, { minimum: 1, maximum: 3 })
+  await client.on('error', () => {}).connect()
+  return client
+}
+
 const clients: Readonly<Record<string, Connect>> = {
   'ioredis, as it is': ioRedis({}),
   'ioredis without an offline queue, not connected yet': ioRedis({ enableOfflineQueue: false }),
@@ -50,6 +56,7 @@ const clients: Readonly<Record<string, Connect>> = {
   'redis with RESP 3': nodeRedis({ RESP: 3 }),
   'redis with a short queue': nodeRedis({ commandsQueueMaxLength: 20 }),
   'redis with a time limit for commands': nodeRedis({ commandOptions: { timeout: 300 } }),
+  'a pool of redis': pool,
 }
 
 const happenings: Readonly<Record<string, (server: RedisServer, admin: Admin) => Promise<unknown>>> = {
