@@ -16,7 +16,11 @@ export interface PrivateKeyCredentials {
   readonly clientId: string
   /** PKCS#8 as PEM text, a JSON Web Key, or a `CryptoKey` with the usage `sign`. Never printed. */
   readonly privateKey: string | object
-  /** The `kid` by which the issuer finds the public key. */
+  /**
+   * The `kid` by which the issuer finds the public key.
+   *
+   * @defaultValue a JSON Web Key's `kid`, otherwise none
+   */
   readonly keyId?: string | undefined
   /**
    * How to sign (RFC 7518 §3.1, RFC 9864, RFC 8037).

@@ -1,4 +1,4 @@
-import { has, isRecord } from '../options/check.ts'
+import { has, isRecord, own } from '../options/check.ts'
 import { base64url, type Bytes, bytesOf, fromBase64url } from './bytes.ts'
 import { builtinModule } from '../runtime/builtin-module.ts'
 import { type Check, type CredentialsKind, date, text } from './client.ts'
@@ -39,13 +39,16 @@ export const keyKind: CredentialsKind = {
   method: 'private_key_jwt',
   proof: 'key',
   needed: {
-    privateKey(value) {
+    privateKey(value, fields) {
       if (isCryptoKey(value))
         return value.type === 'private' && value.usages.includes('sign')
           ? undefined
           : { given: 'a CryptoKey that cannot sign', allowed: 'one with the usage `sign`' }
       const isJwk = isRecord(value) && has(value, 'kty') && has(value, 'd')
-      return (isJwk ? undefined : pemFault(value, 'PRIVATE KEY')) ?? keyFault(value as string | object)
+      return (
+        (isJwk ? undefined : pemFault(value, 'PRIVATE KEY')) ??
+        keyFault(value as string | object, own(fields, 'algorithm'))
+      )
     },
   },
   optional: {
@@ -64,11 +67,17 @@ export const keyKind: CredentialsKind = {
   }),
 }
 
-/** The kinds of keys that an algorithm signs with, as OpenSSL names them. */
-const kinds: ReadonlySet<unknown> = new Set(['rsa', 'prime256v1', 'secp384r1', 'secp521r1', 'ed25519'])
+/** The algorithms of each kind of key, as OpenSSL names the kinds. */
+const kinds: ReadonlyMap<unknown, RegExp> = new Map([
+  ['rsa', /^[RP]S/],
+  ['prime256v1', /^ES256$/],
+  ['secp384r1', /^ES384$/],
+  ['secp521r1', /^ES512$/],
+  ['ed25519', /^Ed/],
+])
 
 /** Returns why a key cannot sign, if the runtime can tell now: Web Crypto tells at its use. */
-function keyFault(key: string | object): ReturnType<Check> {
+function keyFault(key: string | object, algorithm: unknown): ReturnType<Check> {
   const crypto = builtinModule('node:crypto') as typeof import('node:crypto') | undefined
   if (crypto === undefined) return undefined
   let read: import('node:crypto').KeyObject
@@ -86,9 +95,13 @@ function keyFault(key: string | object): ReturnType<Check> {
   }
   const { modulusLength = 2_048, namedCurve } = read.asymmetricKeyDetails ?? {}
   if (modulusLength < 2_048) return { given: 'shorter than 2048 bits', allowed: '2048 bits or more' }
-  return kinds.has(namedCurve ?? read.asymmetricKeyType)
+  const ofKind = kinds.get(namedCurve ?? read.asymmetricKeyType)
+  if (ofKind === undefined)
+    return { given: 'a key of another kind', allowed: 'one for RSA, P-256, P-384, P-521 or Ed25519' }
+  const wanted = algorithms.find((one) => one === algorithm) ?? algorithmIn(key)
+  return wanted === undefined || ofKind.test(wanted)
     ? undefined
-    : { given: 'a key of another kind', allowed: 'one for RSA, P-256, P-384, P-521 or Ed25519' }
+    : { given: 'a key of another kind than its algorithm', allowed: `one for ${wanted}` }
 }
 
 /** Numbers keys that are objects: they have no text to tell them apart. */
@@ -104,10 +117,11 @@ function numberOf(key: unknown): number | undefined {
 
 /** Returns a JWT signed by the algorithm that the credentials name, otherwise by the first that fits, listed ones first. */
 export async function signedJwt(
-  { privateKey, keyId: kid, algorithm = algorithmIn(privateKey) }: PrivateKeyCredentials,
+  { privateKey, keyId, algorithm = algorithmIn(privateKey) }: PrivateKeyCredentials,
   claims: object,
   listed: unknown,
 ): Promise<string> {
+  const kid = keyId ?? own(privateKey, 'kid')
   const preferred = Array.isArray(listed) ? algorithms.filter((one) => listed.includes(one)) : []
   for (const alg of algorithm ? [algorithm] : [...preferred, ...algorithms]) {
     const key = await keyFor(privateKey, parameters[alg])

@@ -120,6 +120,27 @@ test('a CryptoKey of another kind than its algorithm is said to be unreadable', 
   expect(message).toContain('the private key cannot be read as one for RS256')
 })
 
+test.each([
+  ['a key in PEM', (key: KeyObject) => ({ privateKey: pemOf(key), algorithm: 'ES256' })],
+  [
+    'a JSON Web Key',
+    (key: KeyObject) => ({ privateKey: { ...key.export({ format: 'jwk' }), alg: 'ES256' } }),
+  ],
+])('%s of another kind than its algorithm is refused with the options', async (_what, credentials) => {
+  await expect(ask(byKey(credentials(rsa)))).rejects.toThrow(
+    '`issuers.partner.credentials.privateKey` is a key of another kind than its algorithm; allowed: one for ES256',
+  )
+})
+
+test('a JSON Web Key names itself by its `kid`, unless `keyId` does', async () => {
+  const privateKey = { ...rsa.export({ format: 'jwk' }), kid: 'of-the-key' }
+  const kidOf = async (credentials: object): Promise<unknown> =>
+    decodeProtectedHeader(assertionOf(await ask(byKey(credentials)))).kid
+  expect(await kidOf({ privateKey })).toBe('of-the-key')
+  expect(await kidOf({ privateKey, keyId: 'of-the-client' })).toBe('of-the-client')
+  expect(await kidOf({ privateKey: pemOf(rsa) })).toBeUndefined()
+})
+
 test('an RSA key without a name signs by an algorithm that the metadata lists', async () => {
   const { privateKey } = await generateKeyPair('RS256', { extractable: true })
   const issuer = 'https://auth.example.com'
