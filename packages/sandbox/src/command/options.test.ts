@@ -77,6 +77,9 @@ test('a wrong value of an issuer is named by its option', () => {
   expect(inOptionWords(`"issuers.weblink.tokenPath" must be a path, not 'x'`)).toBe(
     "The text after --token-path weblink= must be a path, not 'x'",
   )
+  expect(inOptionWords('"issuers.general.claims" must be an object of claims, without iss')).toBe(
+    'The text after --claims general= must be an object of claims, without iss',
+  )
   expect(inOptionWords('"records" must be a number')).toBe('"records" must be a number')
 })
 
@@ -101,6 +104,9 @@ test.each<[string, string[]]>([
     ],
   ],
   ['--nothing-like-it', [expect.stringMatching(/^Unknown option --nothing-like-it; allowed: /) as string]],
+  ['--claims general', ['--claims must be like general={"roles":["admin"]}, not general']],
+  ['--claims weblink=[]', ['--claims must be like general={"roles":["admin"]}, not weblink=[]']],
+  ['--scope shop=a', ['--scope must begin with general= or weblink=, not shop=a']],
   ['--metadata=yes', ['--metadata takes no value']],
   ['--policy web=1/1s', [policy('web=1/1s')]],
   ['--policy weblink=0/1s', [policy('weblink=0/1s')]],

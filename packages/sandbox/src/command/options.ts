@@ -203,7 +203,12 @@ function sandboxOptions(given: Given, problems: string[]): SandboxOptions {
   return { control: true, port: defaultPort, ...Object.fromEntries(options), ratePolicies }
 }
 
-const ofIssuers = { authentication: 'clientAuthentication', scope: 'scope', tokenPath: 'tokenPath' } as const
+const ofIssuers = {
+  authentication: 'clientAuthentication',
+  scope: 'scope',
+  tokenPath: 'tokenPath',
+  claims: 'claims',
+} as const
 
 function issuerSettings(given: Given, problems: string[]): Partial<Record<Realm, IssuerSettings>> {
   const issuers: Partial<Record<Realm, IssuerSettings>> = {}
@@ -211,20 +216,14 @@ function issuerSettings(given: Given, problems: string[]): Partial<Record<Realm,
     void (issuers[realm] = { ...issuers[realm], ...setting })
   for (const [option, setting] of Object.entries(ofIssuers))
     for (const text of given[option as keyof typeof ofIssuers] ?? []) {
-      const [name, value = ''] = text.split(/=(.*)/s)
+      const [name, written = ''] = text.split(/=(.*)/s)
       const realm = realms.find((each) => each === name)
-      if (realm === undefined || !text.includes('='))
-        problems.push(`${flagOf(option)} must begin with general= or weblink=, not ${text}`)
-      else set(realm, { [setting]: value })
+      const value = setting === 'claims' ? objectIn(written) : written
+      const form =
+        setting === 'claims' ? 'be like general={"roles":["admin"]}' : 'begin with general= or weblink='
+      if (realm !== undefined && value !== undefined && text.includes('=')) set(realm, { [setting]: value })
+      else problems.push(`${flagOf(option)} must ${form}, not ${text}`)
     }
-  for (const text of given.claims ?? []) {
-    const [name, value = ''] = text.split(/=(.*)/s)
-    const realm = realms.find((each) => each === name)
-    const claims = objectIn(value)
-    if (realm === undefined || claims === undefined)
-      problems.push(`--claims must be like general={"roles":["admin"]}, not ${text}`)
-    else set(realm, { claims })
-  }
   if (given.metadata) for (const realm of realms) set(realm, { metadata: true })
   return issuers
 }
