@@ -219,6 +219,7 @@ export class FleetLimiter implements RateLimiter {
     // units that were granted are for these limits too
     if (known !== undefined && JSON.stringify(known.counted.claim) === JSON.stringify(claim))
       return Object.assign(known, { counted })
+    this.#roundTrips.areFirstsCompared = claim.accounting === 'strict'
     this.#units.arrivals.setPolicy(claim.accounting, claim.unansweredGrace, counted.longestSpan || Infinity)
     if (known !== undefined) this.#units.drop(known.grants)
     this.#keeping = counted.kept(this.#keeping)

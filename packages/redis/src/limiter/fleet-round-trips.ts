@@ -21,6 +21,8 @@ export class FleetRoundTrips implements RoundTripMemory {
   readonly #own = new RoundTrips()
   /** Those that may have opened their connections. */
   readonly #ownFirsts = new RoundTrips()
+  /** Whether those say anything: a learned bound has its own rule for them. */
+  areFirstsCompared = true
   #unreported = none
   #all = none
   /** By how much earlier than its response other processes may take a request to have arrived. */
@@ -37,7 +39,7 @@ export class FleetRoundTrips implements RoundTripMemory {
    * sent later by that. A process without a response may be nearer by all of it.
    */
   lead(isFirst: boolean): number {
-    const { sum } = isFirst ? this.#ownFirsts : this.#own
+    const { sum } = isFirst && this.areFirstsCompared ? this.#ownFirsts : this.#own
     return Math.min(defaultGrace, Math.max(0, this.#shortestOfOthers - shortestOf(sum, 1)))
   }
 
@@ -47,7 +49,7 @@ export class FleetRoundTrips implements RoundTripMemory {
    */
   get areMissing(): boolean {
     const isKnown = this.#known >= enoughRoundTrips || this.#own.sum[2] >= fewOfOne
-    return !isKnown && shortestOf(this.#ownFirsts.sum, 1) > long
+    return this.areFirstsCompared && !isKnown && shortestOf(this.#ownFirsts.sum, 1) > long
   }
 
   add(ms: number, now: number, isFirst: boolean): void {
