@@ -48,8 +48,8 @@ async function runChecks(): Promise<void> {
 
 async function runTests(): Promise<void> {
   const { startVitest } = await import('vitest/node')
-  // More workers than cores: half the time tests wait, for processes, servers and rate policies, and leave their core to others.
-  const { state } = await startVitest(paths, { run: true, maxWorkers: availableParallelism() + 2 })
+  // One worker more than cores: many tests wait, for processes, servers and rate policies, and leave their core to others.
+  const { state } = await startVitest(paths, { run: true, maxWorkers: availableParallelism() + 1 })
   const modules = state.getTestModules()
   count.failed += state.getUnhandledErrors().length
   for (const module of modules) {

@@ -88,6 +88,16 @@ const scenes: Record<string, Scene> = {
     calls: times(10, get(`${one}a`), { method: 'POST', url: `${one}a` }, { ...get(`${one}a`), cost: 3 }),
     rules: [{ quota: 20, of: ({ method, cost = 1 }) => (method === 'POST' ? 7 : cost) }],
   },
+  'calls that cost many units, and some that cost one': {
+    policies: {
+      [one]: {
+        limits: [{ quota: 400, window }],
+        cost: ({ method }) => (method === 'POST' ? 90 : 1),
+      },
+    },
+    calls: times(15, get(`${one}a`), { method: 'POST', url: `${one}a` }),
+    rules: [{ quota: 400, of: ({ method }) => (method === 'POST' ? 90 : 1) }],
+  },
   'calls that cost less than one, or one and a half': {
     policies: { [one]: { limits: [{ quota: 10, window }] } },
     calls: times(20, { ...get(`${one}a`), cost: 0.5 }, { ...get(`${one}a`), cost: 1.5 }),
@@ -185,17 +195,20 @@ test.concurrent.each(
 /** So long that a busy machine makes in it whatever need not wait for its end. */
 const longWindow = 5_000
 
-test.concurrent(
-  'what a response says of its cost is settled for all processes',
+test.concurrent.each([1, 4_000])(
+  'what a response says of its cost is settled for all processes, in units of %d',
   { timeout: 60_000 },
-  async () => {
+  async (unit) => {
     const ratePolicy: RatePolicy = {
-      limits: [{ quota: 40, window: longWindow }],
-      cost: () => 10,
+      limits: [{ quota: 40 * unit, window: longWindow }],
+      cost: () => 10 * unit,
       actualCost: ({ header }) => Number(header('x-cost')),
     }
     const scene = { policies: { [one]: ratePolicy }, calls: times(8, get(`${one}a`)), rules: [] }
-    const arrivals = await play({ ...scene, answer: () => ({ cost: 2 }) }, members['processes'] as Members)
+    const arrivals = await play(
+      { ...scene, answer: () => ({ cost: 2 * unit }) },
+      members['processes'] as Members,
+    )
     // without the rest that is given back, four calls go in a window
     expect(mostOf(arrivals, {}, longWindow)).toBeGreaterThan(4)
   },

@@ -1,5 +1,5 @@
 import { type Claim, defaultGrace, isSliding, type LimitInForce, unitSpan } from '@tokenlane/core/fleet'
-import { useWithin } from './units.ts'
+import { mostApart, useWithin } from './units.ts'
 
 /** The least time for which a unit counts as under way while its process reports nothing, in milliseconds. */
 const lease = 5_000
@@ -68,6 +68,8 @@ export interface WantedUnits {
   readonly series: readonly number[]
   readonly queue: number
   readonly cost: number
+  /** Whether the units of an attempt are one member of a set. */
+  readonly isOne: boolean
   /** How many attempts could be sent, 0 if none waits any more; and how many the limits allow in all. */
   readonly wanted: number
   readonly share: number
@@ -163,6 +165,7 @@ export class CountedClaim {
       series: this.series.map(number),
       queue: number(this.series[0] as string),
       cost,
+      isOne: cost > mostApart,
       wanted,
       share: Math.floor(quota / cost),
       interval,

@@ -1,7 +1,8 @@
 -- One exchange of a process with the budget of its fleet: atomic, on Redis' clock, in milliseconds.
 -- A unit is a member of the sorted set of its series. Its score is the latest time at which its request can have arrived:
 -- it counts in a limit for one span after that. A process lowers the score when it knows better. Units of long limits are
--- counted together, by slots of time. Member 0 of a set counts nowhere: it and the field `due` show that no key was lost.
+-- counted together, by slots of time; so are those of a costly request, which are one member, `<id>*<units>`. Member 0 of
+-- a set counts nowhere: it and the field `due` show that no key was lost.
 -- KEYS: the state, and until when the keys of each series live; then for each series its units, its slots, the waiting
 -- processes, and until when each must be back.
 local call, ask = redis.call, cjson.decode(ARGV[1])
@@ -51,7 +52,13 @@ for _, unit in ipairs(ask.units) do
   local series, id, age = unpack(unit)
   if age then call('ZADD', key(series, 1), 'LT', now - age, id) else call('ZREM', key(series, 1), id) end
 end
-local slots = {}
+-- a series with a costly request is read whole from then on
+local function together(series) call('HSET', key(series, 2), 'together', 1) end
+for _, unit in ipairs(ask.units) do if unit[3] and unit[2]:find('*', 1, true) then together(unit[1]) end end
+for _, want in ipairs(ask.wants) do
+  for _, series in ipairs(want.isOne and want.series or {}) do together(series) end
+end
+local slots, areTogether = {}, {}
 for series, name in ipairs(ask.series) do
   local units, kept, list = key(series, 1), key(series, 2), {}
   local isNew = call('ZADD', units, 'NX', 0, '0') + call('HSETNX', kept, 'due', 0) > 0
@@ -62,7 +69,7 @@ for series, name in ipairs(ask.series) do
   call('ZREMRANGEBYSCORE', units, now + 3600000, '+inf')
   local isLong = ask.width > 0 and call('ZCARD', units) > 1000
   for _, id in ipairs(isLong and call('ZRANGEBYSCORE', units, '(0', now - ask.short, 'LIMIT', 0, 200) or {}) do
-    call('HINCRBY', kept, math.ceil(call('ZSCORE', units, id) / ask.width) * ask.width, 1)
+    call('HINCRBY', kept, math.ceil(call('ZSCORE', units, id) / ask.width) * ask.width, id:match('%*(%d+)$') or 1)
     call('ZREM', units, id)
   end
   local all = call('HGETALL', kept)
@@ -71,13 +78,19 @@ for series, name in ipairs(ask.series) do
     if at and at > now - ask.longest and at < now + 3600000 then list[#list + 1] = { at, tonumber(all[each + 1]) }
     elseif at then call('HDEL', kept, all[each]) end
   end
+  areTogether[series] = call('HEXISTS', kept, 'together') == 1
+  local members = areTogether[series] and call('ZRANGEBYSCORE', units, '(0', '+inf', 'WITHSCORES') or {}
+  for each = 1, #members, 2 do list[#list + 1] = { tonumber(members[each + 1]), tonumber(members[each]:match('%*(%d+)$') or 1) } end
   table.sort(list, function(one, other) return one[1] > other[1] end)
   slots[series] = list
 end
 -- returns the score of a unit, counted from the newest
 local function nth(series, index)
-  local at = tonumber(call('ZREVRANGE', key(series, 1), index, index, 'WITHSCORES')[2] or 0)
-  index = index - call('ZCARD', key(series, 1)) + 1
+  local at = 0
+  if not areTogether[series] then
+    at = tonumber(call('ZREVRANGE', key(series, 1), index, index, 'WITHSCORES')[2] or 0)
+    index = index - call('ZCARD', key(series, 1)) + 1
+  end
   for _, slot in ipairs(at == 0 and slots[series] or {}) do
     index = index - slot[2]
     if index < 0 then return slot[1] end
@@ -117,7 +130,12 @@ for index, want in ipairs(ask.wants) do
     if free > now + want.ahead then break end
     due, is.batch, is.granted, grants[#grants + 1] = free + want.interval, math.max(is.batch, free), now, free - now
     for _, series in ipairs(want.series) do
-      for each = 0, cost - 1 do call('ZADD', key(series, 1), free + want.bound, ask.id .. index .. '.' .. #grants .. '+' .. each) end
+      local at, id, list = free + want.bound, ask.id .. index .. '.' .. #grants, slots[series]
+      if want.isOne then call('ZADD', key(series, 1), at, id .. '*' .. cost)
+      else for each = 0, cost - 1 do call('ZADD', key(series, 1), at, id .. '+' .. each) end end
+      local place = 1
+      while areTogether[series] and list[place] and list[place][1] > at do place = place + 1 end
+      if areTogether[series] then table.insert(list, place, { at, cost }) end
     end
   end
   call('HSET', kept, 'due', due)
@@ -135,7 +153,7 @@ for index, want in ipairs(ask.wants) do
   end
   local used = {}
   for each, limit in ipairs(want.limits) do
-    used[each] = call('ZCOUNT', key(limit.series, 1), '(' .. now - limit.span, '+inf')
+    used[each] = areTogether[limit.series] and 0 or call('ZCOUNT', key(limit.series, 1), '(' .. now - limit.span, '+inf')
     for _, slot in ipairs(slots[limit.series]) do used[each] = used[each] + (slot[1] > now - limit.span and slot[2] or 0) end
   end
   replies[index] = { grants = grants, wait = wait, used = used, soonest = freeAt(want, cost, want.bound - want.lag) - now }

@@ -146,11 +146,21 @@ export class Units {
   }
 }
 
+/** More units than these are one member of a set in Redis: `<id>*<how many>`. */
+export const mostApart = 64
+
+/** Returns the members of Redis' sets that stand for so many units. */
+function membersOf(id: string, units: number): string[] {
+  if (units > mostApart) return [`${id}*${units}`]
+  return Array.from({ length: units }, (_, each) => `${id}+${each}`)
+}
+
 function reportsOf({ id, series, cost, before, request }: Unit, now: number): UnitReport<string>[] {
   const age = request ? now - request.latest : 0
-  return series.flatMap((name) =>
-    Array.from({ length: Math.max(cost, before) }, (_, each) =>
-      each < cost ? ([name, `${id}+${each}`, age] as const) : ([name, `${id}+${each}`] as const),
-    ),
-  )
+  const members = membersOf(id, cost)
+  const gone = membersOf(id, before).filter((member) => !members.includes(member))
+  return series.flatMap((name) => [
+    ...members.map((member) => [name, member, age] as const),
+    ...gone.map((member) => [name, member] as const),
+  ])
 }
