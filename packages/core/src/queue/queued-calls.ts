@@ -59,11 +59,18 @@ export function checkPriority(priority: unknown): void {
   refusingTo('send call', () => readPriority(priority, 'priority'))
 }
 
+/** What is used of p-queue's queue, whose own types say that it calls what it holds, and name types of browsers. */
+interface CallsInOrder {
+  readonly size: number
+  enqueue(call: QueuedCall, options: { readonly priority: number }): void
+  dequeue(): QueuedCall | undefined
+  remove(call: QueuedCall): void
+}
+
 /** The queued calls that take the same: where their units are not free, those of others may be. */
 export interface Lane {
   readonly demand: Demand
-  /** The queue of p-queue. It calls nothing that it holds here, though its types say that it could. */
-  readonly calls: PriorityQueue
+  readonly calls: CallsInOrder
   readonly countByPriority: Map<number, number>
   /** When a call of it was sent last. */
   servedAt: number
@@ -169,7 +176,7 @@ export class QueuedCalls {
     if (known !== undefined) return known
     const lane = {
       demand,
-      calls: new PriorityQueue(),
+      calls: new PriorityQueue() as unknown as CallsInOrder,
       countByPriority: new Map<number, number>(),
       servedAt: this.#served,
     }
@@ -178,7 +185,7 @@ export class QueuedCalls {
   }
 
   next(lane: Lane): QueuedCall {
-    const call = lane.calls.dequeue() as unknown as QueuedCall
+    const call = lane.calls.dequeue() as QueuedCall
     this.#served += 1
     lane.servedAt = this.#served
     this.#forget(call)
@@ -214,7 +221,7 @@ export class QueuedCalls {
     this.#lanes.set(lane.demand.key, lane)
     // calls that gain priority while they wait keep their order
     call.rank = sentBefore ? first : aging === undefined ? priority : priority - queuedAt / aging
-    lane.calls.enqueue(call as never, { priority: call.rank })
+    lane.calls.enqueue(call, { priority: call.rank })
     this.#count(lane, call.rank, 1)
     if (signal) this.#watch(signal, call)
     if (maxWait === undefined || sentBefore) return
@@ -237,7 +244,7 @@ export class QueuedCalls {
   }
 
   #giveUp(call: QueuedCall, reason: unknown): void {
-    call.lane.calls.remove(call as never)
+    call.lane.calls.remove(call)
     this.#forget(call)
     refuse(call, reason)
     this.#gaveUp(call.lane.demand)
