@@ -261,7 +261,7 @@ test.runIf(process.platform === 'linux')('a result that cannot be written is no 
 test('the sandbox leaves no secret behind if only the beginning of its output is read', async () => {
   const temporary = join(folder, 'closed')
   mkdirSync(temporary)
-  const child = spawn(process.execPath, ['--', main, 'sandbox', '--env-file', join(temporary, '.env')], {
+  const child = spawn(process.execPath, ['--', main, 'sandbox', '--write-env', join(temporary, '.env')], {
     env: { ...process.env, TMPDIR: temporary },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

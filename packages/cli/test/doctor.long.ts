@@ -314,7 +314,7 @@ const setups: readonly BrokenSetup[] = [
     name: 'a URL without TLS to this machine',
     id: 'option-wrong',
     broken: () => ({ env: { AUTH_URL: 'http://localhost:8080' } }),
-    says: /Correct AUTH_URL \(`issuers\.general\.authUrl`\): use https:\."/,
+    says: /Correct AUTH_URL \(`issuers\.general\.authUrl`\): use https:, or in a test set `allowInsecureLoopback: true` on its issuer\."/,
     mended: rightIssuer,
   },
   {

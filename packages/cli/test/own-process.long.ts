@@ -1,7 +1,7 @@
 // Long: a process for each test. What a script reads of a command, and what a signal to it leaves behind.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -141,7 +141,8 @@ test.each([
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     onTestFinished(() => void child.kill('SIGKILL'))
-    await vi.waitFor(() => expect(existsSync(pidFile)).toBe(true), { timeout: 30_000 })
+    // the file is there before what is written to it
+    await vi.waitFor(() => expect(readFileSync(pidFile, 'utf8')).toMatch(/^\d+$/), { timeout: 30_000 })
     const pid = Number(readFileSync(pidFile, 'utf8'))
     child.kill(signal)
     const [code] = (await once(child, 'exit')) as [number | null]

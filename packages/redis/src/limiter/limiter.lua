@@ -78,7 +78,7 @@ for series, name in ipairs(ask.series) do
     if at and at > now - ask.longest and at < now + 3600000 then list[#list + 1] = { at, tonumber(all[each + 1]) }
     elseif at then call('HDEL', kept, all[each]) end
   end
-  areTogether[series] = call('HEXISTS', kept, 'together') == 1
+  areTogether[series] = call('HGET', kept, 'together') == '1'
   local members = areTogether[series] and call('ZRANGEBYSCORE', units, '(0', '+inf', 'WITHSCORES') or {}
   for each = 1, #members, 2 do list[#list + 1] = { tonumber(members[each + 1]), tonumber(members[each]:match('%*(%d+)$') or 1) } end
   table.sort(list, function(one, other) return one[1] > other[1] end)
