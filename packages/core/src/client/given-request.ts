@@ -7,6 +7,7 @@ export function copyOfFields(given: RequestInit['headers']): HeaderFields {
   if (isHeaders(given)) return new (given.constructor as typeof Headers)(given)
   if (typeof given !== 'object' || given === null) return new Headers(given)
   if (!(Symbol.iterator in given)) return { ...given }
+  // what is no pair is for `fetch` to refuse
   return Array.from(given as Iterable<string[]>, (pair) => (Array.isArray(pair) ? [...pair] : pair))
 }
 
