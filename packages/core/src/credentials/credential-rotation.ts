@@ -41,9 +41,9 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
   const refused = new Map<string, Refused>()
   let working: string | undefined
   let lastRefusal: TokenlaneError | undefined
-  /** Since when clients are refused, and when it was last seen that all are, on the monotonic clock. */
+  /** Since when clients are refused, and until when all are, as far as was seen, on the monotonic clock. */
   let refusedSince: number | undefined
-  let seenAt = -Infinity
+  let seenUntil = -Infinity
 
   async function clientsNow(
     reason: CredentialsContext['reason'],
@@ -85,6 +85,14 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
     return Object.assign(withMore(error, whyRefused(client, error)), { retryAfter: Math.ceil(span) })
   }
 
+  /** Notes that all clients are refused: for a fiftieth of the outage so far, nobody need look again, unless one is due. */
+  function saw(): void {
+    const now = performance.now()
+    const ends = Array.from(refused.values(), ({ until }) => until).filter((until) => until > now)
+    const unseen = Math.min(longestUnseen, (now - (refusedSince ?? now)) / 50)
+    seenUntil = Math.min(now + unseen, ...ends)
+  }
+
   return {
     /** Returns the days until the secret in use must be rotated; gives due notices on the way. */
     daysLeft: (): number | undefined => expiry.daysLeft(),
@@ -98,10 +106,7 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
       reason: RenewalReason,
       timeLimit: () => number,
     ): Promise<T> {
-      const start = performance.now()
-      // at once at first; in a longer outage a fiftieth of it may pass
-      const unseen = Math.min(longestUnseen, (start - (refusedSince ?? start)) / 50)
-      if (lastRefusal !== undefined && start - seenAt < unseen) throw lastRefusal
+      if (lastRefusal !== undefined && performance.now() < seenUntil) throw lastRefusal
       let refusal: TokenlaneError | undefined
       let unproven: TokenlaneError | undefined
       for (const ask of [reason === 'startup' ? reason : 'renewal', 'rejected'] as const) {
@@ -142,12 +147,12 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
             refusal = lastRefusal = remember(client, key, error, memory(error))
             // no other secret makes a wrong scope right
             if (mayBeAboutClient(error)) continue
-            seenAt = performance.now()
+            saw()
             throw refusal
           }
         }
       }
-      seenAt = unproven === undefined ? performance.now() : -Infinity
+      if (unproven === undefined) saw()
       // what is unproven may be there at the next try, which a refusal would put off
       throw (unproven ?? lastRefusal) as TokenlaneError
     },

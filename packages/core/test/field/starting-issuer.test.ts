@@ -57,17 +57,21 @@ test.each([404, 405])(
   },
 )
 
-test('a secret that not all replicas know after a rotation is tried again within 2 s, then after 30 s (microsoftgraph/microsoft-graph-docs#17966)', async () => {
-  const service = fakeService({ credentials: () => client })
-  await service.tokens.warmUp()
-  await pass(3_600_000)
-  service.issuer.respondWith(() => refusal())
-  const [first, second, third, ...more] = await askingFor(35, service)
-  expect([first, more]).toEqual([0, []])
-  expect(second).toBeGreaterThanOrEqual(1)
-  expect(second).toBeLessThanOrEqual(2.1)
-  expect((third as number) - (second as number)).toBeCloseTo(30, 0)
-})
+// waits are drawn
+test.each(Array.from({ length: 10 }, (_, draw) => draw))(
+  'a secret that not all replicas know after a rotation is tried again within 2 s, then after 30 s (microsoftgraph/microsoft-graph-docs#17966), draw %i',
+  async () => {
+    const service = fakeService({ credentials: () => client })
+    await service.tokens.warmUp()
+    await pass(3_600_000)
+    service.issuer.respondWith(() => refusal())
+    const [first, second, third, ...more] = await askingFor(35, service)
+    expect([first, more]).toEqual([0, []])
+    expect(second).toBeGreaterThanOrEqual(1)
+    expect(second).toBeLessThanOrEqual(2.1)
+    expect((third as number) - (second as number)).toBeCloseTo(30, 0)
+  },
+)
 
 test('a client that is refused at a start is tried again within 2 s, once more within 6 s, then after 30 s', async () => {
   const service = fakeService()
