@@ -2,6 +2,7 @@ import { discardBody, type Attempt, type Exchange, type Report } from '@tokenlan
 import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios'
 
 import { copyOf } from './copy-of.ts'
+import type { formOf } from './form.ts'
 import { hideOtherWays, hideRequestOf } from './hide-ways.ts'
 import { judgedTransport } from './judged-transport.ts'
 import { redirectRule, type RedirectContext } from './redirect-rule.ts'
@@ -15,6 +16,7 @@ export interface AttemptContext extends RedirectContext {
   readonly headers: Config['headers']
   readonly send: (config: Config) => Promise<AxiosResponse>
   readonly target: Target
+  readonly form: ReturnType<typeof formOf>
   readonly isFetch: boolean
   readonly isHttps: boolean
 }
@@ -61,9 +63,9 @@ export async function attempt(
     }
   }
 
-  const { target } = context
+  const { target, form } = context
   const { result, response } = await settle(
-    copyOf(given, { ...target, ...transport.options, headers, beforeRedirect }),
+    copyOf(given, { ...target, ...transport.options, headers, beforeRedirect, ...form?.() }),
   )
   const refused = transport.refused()
   return {

@@ -13,6 +13,7 @@ import { attempt } from './attempt.ts'
 import { asAxiosError } from './axios-error.ts'
 import { bodyError } from './body-error.ts'
 import { copyOf } from './copy-of.ts'
+import { formOf } from './form.ts'
 import { nativeClientOf, type NativeClient } from './native-client.ts'
 import { targetOf, urlOf } from './target.ts'
 import { mustBeSecure } from './tls.ts'
@@ -60,9 +61,11 @@ export function managedAdapter(
     const { headers } = config
     const waiting = waitSignal(config)
     const body = watchBody(config.data, waiting.signal)
-    const call = { client: 'axios', method, url, signal: body.signal, replayable: isReplayable(config.data) }
+    const form = formOf(config.data)
+    const replayable = form !== undefined || isReplayable(config.data)
+    const call = { client: 'axios', method, url, signal: body.signal, replayable }
     const acted = (): void => void (call.replayable = false)
-    const context = { send, api, tokens, method, acted, target, headers, isFetch, isHttps }
+    const context = { send, api, tokens, method, acted, target, headers, form, isFetch, isHttps }
     let timedOut: TokenlaneError | undefined
     const ms = timeoutOf(config)
     const tokenWait =

@@ -13,7 +13,6 @@ import axios, {
   type InternalAxiosRequestConfig,
 } from 'axios'
 import axiosRetry from 'axios-retry'
-import PackageFormData from 'form-data'
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { attachTokens } from '../src/index.ts'
@@ -163,20 +162,6 @@ describe('a 401', () => {
       response.data?.destroy?.()
     },
   )
-
-  test('of a form of the form-data package surfaces at once, and the form is sent whole with a live token', async () => {
-    const form = (): PackageFormData => {
-      const fields = new PackageFormData()
-      fields.append('a', 'b')
-      fields.append('file', Buffer.from('c'), 'file.txt')
-      return fields
-    }
-    await revoke(tokens)
-    expect((await client.post('echo', form())).status).toBe(401)
-    expect(calls()).toBe(1)
-    const { length } = form().getBuffer()
-    expect((await client.post('echo', form())).data).toMatchObject({ length })
-  })
 
   test.each([1_000, 1_000_000])(
     'with a streamed body of %i bytes frees the only connection',
