@@ -2,7 +2,7 @@ import { discardBody, type Attempt, type Exchange, type Report } from '@tokenlan
 import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios'
 
 import { copyOf } from './copy-of.ts'
-import type { formOf } from './form.ts'
+import type { formsOf } from './form.ts'
 import { hideOtherWays, hideRequestOf } from './hide-ways.ts'
 import { judgedTransport } from './judged-transport.ts'
 import { redirectRule, type RedirectContext } from './redirect-rule.ts'
@@ -16,7 +16,7 @@ export interface AttemptContext extends RedirectContext {
   readonly headers: Config['headers']
   readonly send: (config: Config) => Promise<AxiosResponse>
   readonly target: Target
-  readonly form: ReturnType<typeof formOf>
+  readonly forms: ReturnType<typeof formsOf>
   readonly isFetch: boolean
   readonly isHttps: boolean
 }
@@ -63,9 +63,10 @@ export async function attempt(
     }
   }
 
-  const { target, form } = context
+  const { target, forms } = context
+  const data: unknown = forms?.next().value ?? given.data
   const { result, response } = await settle(
-    copyOf(given, { ...target, ...transport.options, headers, beforeRedirect, ...form?.() }),
+    copyOf(given, { ...target, ...transport.options, headers, beforeRedirect, data }),
   )
   const refused = transport.refused()
   return {

@@ -14,14 +14,10 @@ interface FetchConfig {
   readonly env?: { readonly fetch?: Fetch | undefined }
 }
 
-const noRedirects = { redirect: 'manual' } as const
-
 /** Returns the options for `fetch`: no version of axios' adapter shows a redirect before following it, so none is followed. */
 export function withoutRedirects(given: Config): RequestInit {
-  const { fetchOptions } = given as FetchConfig
-  if (fetchOptions === undefined) return noRedirects
-  const { redirect = 'follow' } = fetchOptions
-  return redirect === 'follow' ? { ...fetchOptions, ...noRedirects } : fetchOptions
+  const { redirect = 'follow', ...rest } = (given as FetchConfig).fetchOptions ?? {}
+  return { ...rest, redirect: redirect === 'follow' ? 'manual' : redirect }
 }
 
 /** Returns the options of axios' adapter for `fetch`. From axios 1.12 on it takes a `fetch`, so that unwanted bodies are not read. */
@@ -40,7 +36,7 @@ function judgingFetch(given: Fetch = currentFetch): Fetch {
     made = async (input, init: Judged = {}) => {
       const { tokenlaneJudge: judge, ...rest } = init
       const response = await given(input, rest)
-      return judge === undefined ? response : judge(response)
+      return judge?.(response) ?? response
     }
     judging.set(given, made)
   }

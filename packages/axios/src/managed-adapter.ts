@@ -13,7 +13,7 @@ import { attempt } from './attempt.ts'
 import { asAxiosError } from './axios-error.ts'
 import { bodyError } from './body-error.ts'
 import { copyOf } from './copy-of.ts'
-import { formOf } from './form.ts'
+import { formsOf } from './form.ts'
 import { nativeClientOf, type NativeClient } from './native-client.ts'
 import { targetOf, urlOf } from './target.ts'
 import { mustBeSecure } from './tls.ts'
@@ -61,11 +61,11 @@ export function managedAdapter(
     const { headers } = config
     const waiting = waitSignal(config)
     const body = watchBody(config.data, waiting.signal)
-    const form = formOf(config.data)
-    const replayable = form !== undefined || isReplayable(config.data)
+    const forms = formsOf(config.data)
+    const replayable = forms !== undefined || isReplayable(config.data)
     const call = { client: 'axios', method, url, signal: body.signal, replayable }
     const acted = (): void => void (call.replayable = false)
-    const context = { send, api, tokens, method, acted, target, headers, form, isFetch, isHttps }
+    const context = { send, api, tokens, method, acted, target, headers, forms, isFetch, isHttps }
     let timedOut: TokenlaneError | undefined
     const ms = timeoutOf(config)
     const tokenWait =
@@ -97,18 +97,13 @@ export function managedAdapter(
 }
 
 /** Tells the API which status a call has that it does not send. */
-async function noting(api: Api, call: Promise<AxiosResponse>): Promise<AxiosResponse> {
-  try {
-    const response = await call
-    api.kept(response.status)
-    return response
-  } catch (error) {
-    api.kept((error as Partial<AxiosError>).response?.status ?? 0)
-    throw error
-  }
+function noting(api: Api, call: Promise<AxiosResponse>): Promise<AxiosResponse> {
+  const note = (response?: { readonly status: number }): void => api.kept(response?.status ?? 0)
+  call.then(note, (error?: Partial<AxiosError>) => note(error?.response))
+  return call
 }
 
 function hasOwnCredentials({ headers, auth }: Config): boolean {
-  // an empty one, as generated clients set it, is none
-  return Boolean(auth) || (headers.has('Authorization') && String(headers.get('Authorization')).trim() !== '')
+  // an empty one, as generated clients set it, is none, nor is null
+  return Boolean(auth) || String(headers.get('Authorization') ?? '').trim() !== ''
 }

@@ -105,35 +105,38 @@ describe('the token', () => {
   })
 })
 
-test('header fields of any name and value arrive as with axios alone, and an `Authorization` of undefined is none', async () => {
-  const api = await openScriptedApi()
-  const odd = {
-    'x-LIST': ['1', '2'],
-    'X-Line': 'a\r\nb',
-    'x-left-out': null,
-    'User-Agent': false,
-    get: 'get',
-    Set: 'set',
-    constructor: 'c',
-    ['__proto__']: 'p',
-    AUTHORIZATION: undefined,
-  }
-  const alone = axios.create()
-  const managed = axios.create()
-  attachTokens(managed, createManager({ apis: [{ baseUrl: api.url, issuer: 'weblink' }] }))
-  for (const instance of [alone, managed]) {
-    instance.interceptors.request.use((config) => {
-      config.headers['x-later'] = 'c\r\nd'
-      return config
-    })
-    await instance.get(api.url, { headers: odd as never })
-  }
-  const [withAxios, withToken] = api.requests.map(({ headers }) => headers)
-  const { authorization, ...others } = withToken ?? {}
-  expect(authorization).toMatch(/^Bearer ./)
-  expect(others).toEqual(withAxios)
-  await api.close()
-})
+test.each([undefined, null])(
+  'header fields of any name and value arrive as with axios alone, and an `Authorization` of %s is none',
+  async (AUTHORIZATION) => {
+    const api = await openScriptedApi()
+    const odd = {
+      'x-LIST': ['1', '2'],
+      'X-Line': 'a\r\nb',
+      'x-left-out': null,
+      'User-Agent': false,
+      get: 'get',
+      Set: 'set',
+      constructor: 'c',
+      ['__proto__']: 'p',
+      AUTHORIZATION,
+    }
+    const alone = axios.create()
+    const managed = axios.create()
+    attachTokens(managed, createManager({ apis: [{ baseUrl: api.url, issuer: 'weblink' }] }))
+    for (const instance of [alone, managed]) {
+      instance.interceptors.request.use((config) => {
+        config.headers['x-later'] = 'c\r\nd'
+        return config
+      })
+      await instance.get(api.url, { headers: odd as never })
+    }
+    const [withAxios, withToken] = api.requests.map(({ headers }) => headers)
+    const { authorization, ...others } = withToken ?? {}
+    expect(authorization).toMatch(/^Bearer ./)
+    expect(others).toEqual(withAxios)
+    await api.close()
+  },
+)
 
 test('a response of an adapter of the application is the very object', async () => {
   const own = { data: '', status: 200, statusText: '', headers: {}, request: {} }

@@ -18,7 +18,7 @@ import {
 import type { AfterResponseHook, BeforeRequestHook, NormalizedOptions, Options, PlainResponse } from 'got'
 
 import { formOf, type ResendableForm } from './form.ts'
-import { type Hop, hopTo, type NativeHeaders, redact } from './hop.ts'
+import { hasOwnToken, type Hop, hopTo, type NativeHeaders, redact } from './hop.ts'
 import { ownError, TokenTimeout } from './own-error.ts'
 import { mustBeSecure } from './tls.ts'
 
@@ -220,7 +220,7 @@ export class Call {
       // with a `cache`, got has its options in the place of the URL
       const { headers } = (typeof native === 'function' ? url : native) as { headers: NativeHeaders }
       const isElsewhere = url.href !== href && this.#tokens.route(url.href) !== api
-      if (!isElsewhere && !headers['authorization']) {
+      if (!isElsewhere && !hasOwnToken(headers)) {
         headers['authorization'] = pass.authorization
         if (this.#state.name === 'ready')
           this.#state = { name: 'handed', pass, headers, hooks: options.hooks }

@@ -1,7 +1,7 @@
 import type { Api, TokenManager } from '@tokenlane/core/adapter'
 import type { NormalizedOptions } from 'got'
 
-export type NativeHeaders = Record<string, unknown>
+export type NativeHeaders = NormalizedOptions['headers']
 
 /** One attempt of a call, or one redirect of an attempt. */
 export interface Hop {
@@ -34,7 +34,7 @@ export function hopTo(
   return { attempt, href: url?.href, api, kept, isOutside, isRedirect }
 }
 
-function hasOwnToken(headers: NormalizedOptions['headers']): boolean {
+export function hasOwnToken(headers: NativeHeaders): boolean {
   const { authorization } = headers
   // before 16.1, got hands over the headers of its own options
   if (authorization === redacted) delete headers['authorization']

@@ -10,8 +10,8 @@ export function copyOf(headers: unknown): unknown {
 }
 
 /**
- * Whether a copy holds an `Authorization` of the caller's own. undici leaves out what is undefined; an empty one, as
- * generated clients set it, is none.
+ * Whether a copy holds an `Authorization` of the caller's own. An empty one, as generated clients set it, is none, nor is one
+ * that undici leaves out or makes empty.
  */
 export function hasAuthorization(copy: unknown): boolean {
   if (Array.isArray(copy))
@@ -21,7 +21,7 @@ export function hasAuthorization(copy: unknown): boolean {
 }
 
 function isEmpty(value: unknown): boolean {
-  return typeof value === 'string' ? value.trim() === '' : value === undefined
+  return typeof value === 'string' ? value.trim() === '' : (value ?? undefined) === undefined
 }
 
 function isAuthorization(name: unknown): boolean {

@@ -276,6 +276,7 @@ describe.each(versions)('undici $version', ({ undici }) => {
   test.each<[string, unknown]>([
     ['an object', { authorization: undefined, 'x-a': 'b' }],
     ['an object, in capitals', { Authorization: undefined, 'x-a': 'b' }],
+    ['an object, as null', { authorization: null, 'x-a': 'b' }],
     ['names and values in turn', ['authorization', undefined, 'x-a', 'b']],
     [
       'pairs',
@@ -284,7 +285,7 @@ describe.each(versions)('undici $version', ({ undici }) => {
         ['x-a', 'b'],
       ] as [string, string | undefined][]),
     ],
-  ])('an Authorization that is undefined is none: %s', async (_, headers) => {
+  ])('an Authorization without a value is none: %s', async (_, headers) => {
     const options = { dispatcher: withTokens(), headers: headers as Record<string, string> }
     await (await request(`${api.url}api/a`, options)).body.dump()
     expect(api.requests[0]!.headers).toMatchObject({
