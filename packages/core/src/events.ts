@@ -106,9 +106,10 @@ interface Events {
   /**
    * An API refused the new token after a renewal that its own 401 had forced: new tokens do not help. Once per forced
    * renewal; these become rarer, down to one a minute. `option` is the option that names the issuer: `apis[1].issuer`,
-   * or the URL of `tokensFor`.
+   * or the URL of `tokensFor`. `clockBehind` is set if the API says, or its `Date` shows, that the token is not valid yet:
+   * then the API's clock is behind the issuer's, and no renewal is forced.
    */
-  'rejection.repeated': { issuer: string; api: string; option: string }
+  'rejection.repeated': { issuer: string; api: string; option: string; clockBehind?: true }
   /** After `rejection.repeated`, the API accepted a token again. */
   'rejection.ended': { issuer: string; api: string }
   /**

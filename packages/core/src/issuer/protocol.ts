@@ -108,6 +108,8 @@ export interface IssuedToken {
   readonly oddities: readonly string[]
   /** The scopes that were asked for and not granted (RFC 6749 §3.3). */
   readonly missingScopes: readonly string[]
+  /** The `Date` of the response, as it came. */
+  readonly date: string | null
 }
 
 /** A way in which a client proves itself, and the credentials that it needs. */

@@ -223,7 +223,8 @@ function readToken(response: IssuerResponse, { endpoint, wait }: TokenRequest): 
   }
   if (!headerSafe.test(token)) return wrong('access_token', 'not allowed in headers')
   const missingScopes = missingOf(endpoint.scope, scope)
-  return { token, lifetime, oddities: [...odditiesOf(response, token), ...oddities], missingScopes }
+  const { date } = response
+  return { token, lifetime, oddities: [...odditiesOf(response, token), ...oddities], missingScopes, date }
 }
 
 /** Not asked for again: each further token would be thrown away, too. */

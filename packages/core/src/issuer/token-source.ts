@@ -27,6 +27,8 @@ export interface Grant extends Partial<Pick<IssuedToken, 'oddities' | 'missingSc
   /** The lifetime that the issuer gave it, in milliseconds; `expiry` may be sooner. */
   readonly lifetime: number
   readonly expiry: Moment
+  /** The `Date` of the response that it came in. */
+  readonly date?: string | null | undefined
   /** How long the token request took, in milliseconds; `undefined` if another process made it. */
   readonly duration?: number
   /** Keeps other processes from using the token, after an API refused it. */

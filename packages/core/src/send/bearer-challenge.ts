@@ -1,3 +1,4 @@
+import { readInstant } from '../time/read-instant.ts'
 import type { Report } from './api.ts'
 
 /** A scheme, or a parameter with its value, quoted or not (RFC 9110 §11.2). */
@@ -13,6 +14,22 @@ const otherReasons = new Set([
   'insufficient_user_authentication',
   'insufficient_claims',
 ])
+
+/** How libraries say that a token is not valid yet: ASP.NET Core, Spring, Go, PyJWT, jose, jsonwebtoken, Google, JJWT. */
+const notYet =
+  /\b(?:nbf|iat|not yet|too early|not active|in the future|(?:valid|accepted|used|use) (?:yet|before)|before use)\b/i
+/**
+ * Returns by how many milliseconds the `Date` of an API that refuses a token is before the one of its issue, or 0 where only
+ * the challenge says that the token is not valid yet (RFC 7519 §4.1.5); `undefined` where neither does.
+ */
+export function clockBehind(
+  { wwwAuthenticate, header }: Report,
+  issued: string | null | undefined,
+): number | undefined {
+  const behind = (readInstant(issued) ?? 0) - (readInstant(header?.('date')) ?? Infinity)
+  if (behind > 0) return behind
+  return notYet.test(wwwAuthenticate ?? header?.('www-authenticate') ?? '') ? 0 : undefined
+}
 
 /**
  * Returns whether a response says that the token was refused (RFC 6750 §3.1): by one of these statuses, unless a `Bearer`

@@ -211,7 +211,7 @@ export class AttemptPass implements Pass, Waiter<Pass>, RefusedCall {
     }
     const mayResend = this.#mayResend && !this.isRetried
     this.#again = token.held.token === this.#token ? 'rejected' : 'replaced'
-    const wait = rejections.refused(this.#token, { mayResend, maxWait: token.maxWait })
+    const wait = rejections.refused(this.#token, { mayResend, maxWait: token.maxWait, report })
     if (wait === undefined || !mayResend) {
       rejections.reportFinal(this.#token)
       return 'final'

@@ -3,6 +3,8 @@ import { pause } from '../time/delay.ts'
 import type { AccessToken } from '../access-token.ts'
 import type { ContestedToken } from '../token/contested-token.ts'
 import type { CurrentToken } from '../token/renewing-token.ts'
+import type { Report } from './api.ts'
+import { clockBehind } from './bearer-challenge.ts'
 
 /** In milliseconds: between renewals that 401s force, and the longest wait for one. */
 const second = 1_000
@@ -22,6 +24,7 @@ interface RefusedCall {
   readonly mayResend: boolean
   /** How long it may wait, in milliseconds. */
   readonly maxWait: number
+  readonly report: Report
 }
 
 /** The token before the current one, where an API has refused the current one. */
@@ -41,14 +44,16 @@ interface OldToken {
  *    expiry: the old token, while it lives. The API gets the old one for a second, then tries the new one again, and gets
  *    the old one for twice as long each time. If the old one is refused as well, the issuer revokes old tokens, and this
  *    API gets none of them any more.
- * 3. **A renewal is due**: a new token. A renewal is due a second after the last one that a 401 forced. As long as the API
+ * 3. **The API's clock is behind**, as the refusal shows: the same token, if the clock reaches it within a second. A newer
+ *    one would begin later still.
+ * 4. **A renewal is due**: a new token. A renewal is due a second after the last one that a 401 forced. As long as the API
  *    has not accepted its token it was futile: the next one is due after 2 to 3 s, and each further one after about twice as
  *    long, up to a minute. That is drawn, or processes that take each other's token away might do so for ever.
  *    An API that accepts a token which it has refused refuses good tokens: its renewals are a minute apart too, unless
  *    it refuses a token that it had accepted for a second and accepts it on no call.
- * 4. **The API refuses good tokens**: the same token, at once. To find out whether it does, the first call that is refused
+ * 5. **The API refuses good tokens**: the same token, at once. To find out whether it does, the first call that is refused
  *    goes at once too where calls have waited for the renewal before.
- * 5. **A renewal falls due within a second, or the first second of a new token ends**, which not all servers may know yet:
+ * 6. **A renewal falls due within a second, or the first second of a new token ends**, which not all servers may know yet:
  *    the call waits for that.
  *
  * Otherwise the 401 is the caller's. So three facts decide: what the API makes of the current token, how far apart its
@@ -60,12 +65,14 @@ export class Rejections {
   readonly #api: Refusing
   readonly #held: CurrentToken['held']
   readonly #contested: Pick<ContestedToken, 'ended' | 'disproved'>
-  /** The token that the next three are about. */
+  /** The token that the next four are about. */
   #judged: AccessToken | undefined
   /** Since when it has been accepted, on the monotonic clock; `undefined` also after the API went back to the old one. */
   #acceptedSince: number | undefined
   /** When it was refused first since it was accepted last, on the monotonic clock. */
   refusedSince: number | undefined
+  /** Whether the last refusal showed that the API's clock has not reached it. */
+  #isEarly = false
   #isReported = false
   /** In milliseconds, from the last renewal that a 401 forced to the next one. */
   #distance = second
@@ -105,7 +112,7 @@ export class Rejections {
    *
    * @returns how long the call is to wait before it is sent again, in milliseconds; `undefined` if the 401 is the caller's.
    */
-  refused(token: AccessToken, { mayResend, maxWait }: RefusedCall): number | undefined {
+  refused(token: AccessToken, { mayResend, maxWait, report }: RefusedCall): number | undefined {
     const { token: current } = this.#held
     if (current === token) this.#judge(token)
     else {
@@ -119,6 +126,9 @@ export class Rejections {
     const isFirst = this.refusedSince === undefined
     const since = (this.refusedSince ??= now)
     if (this.#goBack(now)) return 0
+    const behind = clockBehind(report, this.#held.grant?.date) ?? Infinity
+    this.#isEarly = behind <= minute
+    if (this.#isEarly) return Math.max(second, behind) <= Math.min(second, maxWait) ? second : undefined
     const dueAt = this.#dueAt(since)
     if (now >= dueAt) {
       this.#hasWaited = false
@@ -140,7 +150,8 @@ export class Rejections {
     // a timer may fire early
     for (let left = ms; left > 0; left = end - performance.now()) await pause(left, signal)
     const since = this.refusedSince
-    if (since === undefined || this.#held.token !== token || performance.now() < this.#dueAt(since)) return
+    if (since === undefined || this.#isEarly || this.#held.token !== token) return
+    if (performance.now() < this.#dueAt(since)) return
     if (this.#distance === second && this.#acceptedSince !== undefined)
       this.#contested.ended(this.#api.baseUrl)
     this.#hasWaited = !this.#hasWaited
@@ -172,11 +183,17 @@ export class Rejections {
   /** Reports a 401 that is the caller's, once for each token, where it shows that new tokens do not help. */
   reportFinal(token: AccessToken): void {
     if (this.#judged !== token || this.#isReported) return
-    if (this.#distance === second || this.#acceptedSince !== undefined) return
+    if ((this.#distance === second && !this.#isEarly) || this.#acceptedSince !== undefined) return
     this.#isReported = true
     this.refusesTokens = true
     const { issuer, baseUrl, option, emit } = this.#api
-    emit({ type: 'rejection.repeated', issuer, api: baseUrl, option })
+    emit({
+      type: 'rejection.repeated',
+      issuer,
+      api: baseUrl,
+      option,
+      ...(this.#isEarly && { clockBehind: true }),
+    })
   }
 
   #judge(token: AccessToken | undefined): void {
@@ -184,6 +201,7 @@ export class Rejections {
     this.#judged = token
     this.#acceptedSince = undefined
     this.refusedSince = undefined
+    this.#isEarly = false
     this.#isReported = false
   }
 

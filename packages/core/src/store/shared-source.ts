@@ -135,8 +135,8 @@ export function sharedSource(
           kept = undefined
           return grant
         }
-        const { token, lifetime, expiry, missingScopes } = grant
-        const stored = { token, lifetime, expiresAt: expiry.wall, missingScopes }
+        const { token, lifetime, expiry, missingScopes, date } = grant
+        const stored = { token, lifetime, expiresAt: expiry.wall, missingScopes, date }
         // before any call uses the token: its refusal must be able to name the entry
         const entry = await seal.seal(stored)
         const left = Math.max(1, Math.floor(stored.expiresAt - Date.now()))
@@ -154,12 +154,12 @@ export function sharedSource(
 }
 
 function grantOf(
-  { token, lifetime, expiresAt, missingScopes = [] }: StoredToken,
+  { token, lifetime, expiresAt, missingScopes = [], date }: StoredToken,
   expiresIn: number = lifetime,
 ): Grant {
   // our clock and that of the process that wrote it may differ: no token has more left than it ever had
   const left = Math.min(expiresAt - Date.now(), expiresIn, lifetime)
-  return { token, lifetime, expiry: later(moment(), left), missingScopes }
+  return { token, lifetime, expiry: later(moment(), left), missingScopes, date }
 }
 
 /** Whether a refusal is older than the store keeps it: it was put back. */

@@ -9,6 +9,8 @@ export interface StoredToken {
   readonly lifetime: number
   /** The scopes that were asked for and not granted. */
   readonly missingScopes?: readonly string[] | undefined
+  /** The `Date` of its issue. */
+  readonly date?: string | null | undefined
 }
 
 /** What all processes need to know about a refused client. */

@@ -70,6 +70,7 @@ export function fakeIssuer(issuer: string, firstValue: string, emit: Emit): Fake
       get token() {
         return token
       },
+      grant: undefined,
       rejectedAt: Number.NEGATIVE_INFINITY,
       former: () => undefined,
       drop: forget,

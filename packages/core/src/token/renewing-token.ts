@@ -19,7 +19,7 @@ export interface TokenStatus extends FailedTries {
 
 /** What a call needs of the token of one issuer. */
 export type CurrentToken = Pick<RenewingToken, 'live' | 'wait' | 'maxWait' | 'failure'> & {
-  readonly held: Pick<HeldToken, 'token' | 'former' | 'drop' | 'forget' | 'rejectedAt'>
+  readonly held: Pick<HeldToken, 'token' | 'grant' | 'former' | 'drop' | 'forget' | 'rejectedAt'>
 }
 
 /**

@@ -58,8 +58,8 @@ async function run(scene: Scene, clock: VirtualClock, random: Random): Promise<O
     const api = managers[process]?.route(urlOf(place.issuer)) as Api
     const status = await api.send(async (authorization) => {
       sends += 1
-      const given = await service.call(place, authorization)
-      return { status: given, result: given, discard() {} }
+      const head = await service.call(place, authorization)
+      return { ...head, result: head.status, discard() {} }
     })
     if (status === 401) totals.lost += 1
     totals.sends += sends

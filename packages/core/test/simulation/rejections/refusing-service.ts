@@ -1,4 +1,5 @@
 import type { Random } from '../../../../../tools/testing/src/random.ts'
+import type { ResponseHead } from '../../../src/limits/rate-limit-headers.ts'
 import type { VirtualClock } from '../virtual-clock.ts'
 
 /** What a service does with tokens; times in milliseconds. */
@@ -13,6 +14,8 @@ export interface Manner {
   readonly startsAt?: number
   /** For how long after its issue a token is refused. */
   readonly refusesNewFor?: number
+  /** By how much the API's clock is behind: by this clock, and with its `Date`, it refuses a token before its `nbf`. */
+  readonly clockBehind?: number
   /** Whether the first token is known at once all the same. */
   readonly knowsFirst?: boolean
   /** How often the issuer signs with another key: of its tokens, only the first one is new in this sense. */
@@ -37,6 +40,9 @@ export interface Manner {
 
 /** How long a call takes, about, and a token request where nothing is said. */
 const usual = 25
+
+/** A `Date`, at a time of the simulation. */
+const dateAt = (now: number): string => new Date(Date.UTC(2026, 10, 21) + now).toUTCString()
 
 /** Where a call goes. */
 interface Place {
@@ -70,7 +76,8 @@ export class RefusingService {
     await this.#travel(issuerTakes)
     const token = `${issuer}-${this.#issuedAt.push(this.#clock.now) - 1}`
     await this.#travel(issuerTakes)
-    return Response.json({ access_token: token, token_type: 'Bearer', expires_in: lifetime / 1_000 })
+    const issued = { access_token: token, token_type: 'Bearer', expires_in: lifetime / 1_000 }
+    return Response.json(issued, { headers: { date: dateAt(this.#issuedAt.at(-1) as number) } })
   }
 
   /** Returns where the next call goes: to the API of this issuer, and which of its endpoints. */
@@ -81,13 +88,14 @@ export class RefusingService {
     return { issuer, endpoint: this.#calls % endpoints }
   }
 
-  /** Returns the status of one exchange. */
-  async call(place: Place, authorization: string): Promise<number> {
+  /** Returns what an API says in one exchange. */
+  async call(place: Place, authorization: string): Promise<ResponseHead> {
     await this.#travel(usual)
     const [issuer, token] = authorization.replace('Bearer ', '').split('-')
     const status = issuer === place.issuer && this.#takes(place.endpoint, Number(token)) ? 200 : 401
+    const date = dateAt(this.#clock.now - (this.#manner.clockBehind ?? 0))
     await this.#travel(usual)
-    return status
+    return { status, header: (name) => (name === 'date' ? date : null) }
   }
 
   #takes(endpoint: number, token: number): boolean {
@@ -106,10 +114,12 @@ export class RefusingService {
 
   /** Returns when the place of a call knows a token. */
   #knownAt(token: number): number {
-    const { refusesNewFor = 0, knowsFirst = false, newKeyEvery, replicas } = this.#manner
-    if (refusesNewFor === 0 || (knowsFirst && token === 0)) return 0
+    const { refusesNewFor = 0, clockBehind = 0, knowsFirst = false, newKeyEvery, replicas } = this.#manner
+    if (refusesNewFor + clockBehind === 0 || (knowsFirst && token === 0)) return 0
     const keyOf = (at: number): number => Math.floor(at / (newKeyEvery ?? 1))
     const issuedAt = this.#issuedAt[token] ?? 0
+    // an `nbf` is in whole seconds
+    if (clockBehind > 0) return Math.floor(issuedAt / 1_000) * 1_000 + clockBehind
     const first =
       newKeyEvery === undefined
         ? issuedAt
