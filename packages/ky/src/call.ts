@@ -5,6 +5,7 @@ import {
   isReplayableRequest,
   mustKeepFloor,
   OutgoingRequest,
+  refuseArgument,
   sendWithinApi,
   watchBody,
   withCause,
@@ -154,7 +155,9 @@ export class Call {
 
   #asks(request: Request): SendOptions {
     const { signal, method, url } = request
-    const { tokenlane, body, json } = this.#options
+    const { tokenlane, context, body, json } = this.#options
+    if (context?.['tokenlane'] !== undefined)
+      refuseArgument('send call', 'context.tokenlane', '`tokenlane` in ky')
     const { priority, resend, cost } = checkCallOptions(tokenlane)
     const replayable =
       body === undefined && json === undefined ? isReplayableRequest(request) : isReplayable(body)

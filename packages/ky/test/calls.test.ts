@@ -66,6 +66,8 @@ describe('a call', () => {
       await expect(client(weblink('records'), { tokenlane } as Options)).rejects.toMatchObject({
         code: 'INVALID_OPTIONS',
       })
+    const asInGot = client(weblink('records'), { context: { tokenlane: { priority: 1 } } })
+    await expect(asInGot).rejects.toThrow('Cannot send call: `context.tokenlane` must be `tokenlane` in ky')
     expect(calls()).toBe(0)
   })
 
