@@ -32,7 +32,8 @@ export function managedAdapter(
   const native = (): NativeClient => nativeClientOf(instance)
   const send = (config: Config): Promise<AxiosResponse> =>
     typeof adapter === 'function' ? adapter(config) : native().send(config, adapter)
-  const isFetch = (Array.isArray(adapter) ? adapter[0] : adapter) === 'fetch'
+  // the first of them that Node has
+  const isFetch = [adapter].flat().find((name) => name !== 'xhr') === 'fetch'
 
   /** Sends a call that is not ours to change: axios' own adapters get a copy, whose place the given config takes again. */
   async function sendBare(config: Config): Promise<AxiosResponse> {

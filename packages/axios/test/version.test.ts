@@ -1,9 +1,11 @@
 import { Agent } from 'node:https'
 
+import { openScriptedApi, rejection } from '@tokenlane/conformance'
 import { openService } from '@tokenlane/testing'
+import axios from 'axios'
 import axios16 from 'axios-1.6'
 import axios17 from 'axios-1.7'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 
 import { type AxiosLike, attachTokens } from '../src/index.ts'
 
@@ -19,6 +21,21 @@ test('an instance of axios 1.6 is refused with the version that is needed', asyn
   )
   await tokens.close()
 })
+
+test.each([[['http']], [['xhr', 'fetch']], [['http', 'fetch']]])(
+  'an instance that lists its adapters itself, %j, is served, with a 401 that is too long to read',
+  async (adapter) => {
+    const api = await openScriptedApi((_, number) =>
+      number === 1 ? { ...rejection, body: 'x'.repeat(5_000) } : { status: 200 },
+    )
+    onTestFinished(() => api.close())
+    const tokens = createManager({ apis: [{ baseUrl: api.url, issuer: 'weblink' }] })
+    onTestFinished(() => tokens.close())
+    const client = axios.create({ adapter, proxy: false, maxContentLength: 2_000 })
+    attachTokens(client, tokens)
+    expect((await client.get(api.url)).status).toBe(200)
+  },
+)
 
 test('an instance of axios 1.7 is served: the token, its renewal, and no token out of the API', async () => {
   const tokens = createManager()
