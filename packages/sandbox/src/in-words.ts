@@ -1,4 +1,4 @@
-// Times and numbers as people write and read them.
+// Times, numbers and objects as people write and read them.
 
 const units: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
 
@@ -37,7 +37,17 @@ export function duration(ms: number): string {
   return `${Number((ms / 3_600_000).toFixed(1))} h`
 }
 
-/** Returns `1,000 tokens` for 1000 of a `token`. */
-export function times(number: number, thing: string): string {
-  return `${count(number)} ${thing}${number === 1 ? '' : 's'}`
+/** Returns `1 call` or `1,000 calls`. */
+export function plural(number: number, one: string, many = `${one}s`): string {
+  return `${count(number)} ${number === 1 ? one : many}`
+}
+
+/** Returns the object that a text of JSON is; `undefined` if it is none. */
+export function objectIn(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
 }

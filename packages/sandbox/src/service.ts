@@ -2,18 +2,19 @@ import { createApi, type Api } from './api/api.ts'
 import { resourceMetadata } from './api/resource-metadata.ts'
 import type { KnownToken } from './api/presented-token.ts'
 import { createRandom } from './faults/latency.ts'
-import { createClientRegistration } from './issuer/client-registration.ts'
+import { ClientRegistration } from './issuer/client-registration.ts'
 import { createIssuer, type Issuer } from './issuer/issuer.ts'
 import { service } from './issuer/issuer-settings.ts'
 import { TokenLedger } from './issuer/token-ledger.ts'
-import { noticeOldTls, type Watch, watched } from './journal/watch.ts'
-import type { Witness } from './verdict/witness.ts'
+import { Connections, noticeOldTls, type Watch, watched } from './journal/watch.ts'
+import type { Journal } from './journal/journal.ts'
+import type { Judge } from './verdict/verdict.ts'
 import { realms, type Realm } from './realm.ts'
 import type { CheckedOptions } from './sandbox-options.ts'
 import { makeCertificates } from './server/certificates.ts'
 import { openLoopbackServer, type LoopbackServer } from './server/loopback-server.ts'
-import { createPulse } from './server/pulse.ts'
-import { createServerClock } from './server/server-clock.ts'
+import { Pulse } from './server/pulse.ts'
+import { ServerClock } from './server/server-clock.ts'
 
 /** Where the sandbox's servers are. */
 export interface ServiceUrls {
@@ -38,7 +39,7 @@ export const now = (): number => performance.now()
 
 export async function startService(
   { tokenLifetime, records, ratePolicies, issuers: settings, delays, seed, port, place }: CheckedOptions,
-  witness: Witness,
+  seen: { readonly journal: Journal; readonly judge: Judge },
 ): Promise<Service> {
   const certificates = await makeCertificates(place.names)
   const open = (offset: number): Promise<LoopbackServer> =>
@@ -51,27 +52,30 @@ export async function startService(
     LoopbackServer,
   ]
   const [generalUrl, weblinkUrl] = [`${apiServer.origin}/`, `${weblinkServer.origin}/api/`]
-  const pulse = createPulse(now)
+  const pulse = new Pulse(now)
+  const connections = new Connections()
   const random = createRandom(seed ?? Math.floor(Math.random() * 2 ** 32))
 
-  /** Returns what the issuers know about a token. Asks the issuer of the called API first. */
-  const identify = async (token: string, first: Realm): Promise<KnownToken | undefined> => {
-    for (const issuer of realms.toSorted((realm) => (realm === first ? -1 : 1))) {
-      const entry = await issuers[issuer].find(token)
-      if (entry !== undefined) return { issuer, entry, state: issuers[issuer].ledger.stateOf(entry) }
+  /** Returns what the issuers know about a token. */
+  const identify = (token: string): KnownToken | undefined => {
+    for (const issuer of realms) {
+      const { ledger } = issuers[issuer]
+      const entry = ledger.entryOf(token)
+      if (entry !== undefined) return { issuer, entry, state: ledger.stateOf(entry) }
     }
     return undefined
   }
   const watch = (realm: Realm, kind: 'issuer' | 'api'): Watch => ({
-    ...witness,
+    ...seen,
+    connections,
     realm,
     kind,
     now,
     pulse,
-    clock: createServerClock(),
-    async recognize(text) {
+    clock: new ServerClock(),
+    recognize(text) {
       if (realms.some((each) => issuers[each].registration.had(text))) return 'secret'
-      return (await identify(text, realm)) === undefined ? undefined : 'token'
+      return identify(text) && 'token'
     },
   })
   const startIssuer = async (realm: Realm, server: LoopbackServer, baseUrl: string): Promise<Issuer> => {
@@ -85,7 +89,7 @@ export async function startService(
       tokenFormat: settings[realm]?.claims === undefined ? service[realm].tokenFormat : 'jwt',
       // what the API's metadata calls it
       audience: isDescribed ? baseUrl : `${server.origin}/api`,
-      registration: createClientRegistration(realm),
+      registration: new ClientRegistration(realm),
       ledger: new TokenLedger(tokenLifetime, now, realm),
       now,
       random,
@@ -106,7 +110,7 @@ export async function startService(
       realm,
       baseUrl,
       metadata: metadata ? resourceMetadata(baseUrl, issuer, scope) : undefined,
-      identify: (token) => identify(token, realm),
+      identify,
       records,
       ratePolicy: ratePolicies[realm],
       delays,

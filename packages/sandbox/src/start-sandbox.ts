@@ -6,8 +6,8 @@ import { createControl } from './control/control.ts'
 import type { SandboxControl } from './control/sandbox-control.ts'
 import { environmentOf, type ControlPlace } from './environment.ts'
 import type { ClientCredentials, KeyCredentials } from './issuer/client-registration.ts'
-import { createJournal } from './journal/journal.ts'
-import { createWitness } from './verdict/witness.ts'
+import { Journal } from './journal/journal.ts'
+import { Judge } from './verdict/verdict.ts'
 import { perRealm, type Realm } from './realm.ts'
 import { checkOptions, type SandboxOptions } from './sandbox-options.ts'
 import { trustedBefore, trustInThisProcess } from './server/certificates.ts'
@@ -57,9 +57,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const { port, place, controlToken = randomToken() } = checked
   // the child that gets this path may run in another folder
   const caFile = checked.caFile === undefined ? undefined : resolve(checked.caFile)
-  const journal = createJournal(checked.journalSize)
-  const witness = createWitness(journal)
-  const service = await startService(checked, witness)
+  const journal = new Journal(checked.journalSize)
+  const judge = new Judge((id) => journal.keep(id))
+  const service = await startService(checked, { journal, judge })
   const { urls, ca, issuers, apis } = service
   const closing: (() => unknown)[] = [() => service.close()]
 
@@ -72,7 +72,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   try {
     let controlPlace: ControlPlace | undefined
     const environment = () => environmentOf(urls, issuers, caFile, controlPlace)
-    const control = createControl({ issuers, apis, journal, judge: witness.judge, environment, now })
+    const control = createControl({ issuers, apis, journal, judge, environment, now })
     if (caFile !== undefined) {
       writeCa(caFile, ca + trustedBefore())
       closing.push(trustInThisProcess(ca))

@@ -3,7 +3,7 @@ import type { ApiState, Realm } from '../../src/index.ts'
 import { act } from './connection.ts'
 import { Done, FaultNotice, faultsOf } from './notices.tsx'
 import { FaultForm } from './fault-form.tsx'
-import { duration, times } from '../../src/in-words.ts'
+import { duration, plural } from '../../src/in-words.ts'
 import { Figure, Health } from './issuer-card.tsx'
 
 export function ApiCard({ realm, api }: { realm: Realm; api: ApiState }) {
@@ -71,7 +71,7 @@ function PolicyForm({ realm, quota, window }: { realm: Realm; quota: number; win
         event.preventDefault()
         const form = new FormData(event.currentTarget)
         const limit = { quota: Number(form.get('quota')), window: Number(form.get('window')) * 1_000 }
-        set([limit], `At most ${times(limit.quota, 'call')} in ${duration(limit.window)} from now on.`)
+        set([limit], `At most ${plural(limit.quota, 'call')} in ${duration(limit.window)} from now on.`)
       }}
     >
       <label>

@@ -2,7 +2,7 @@ import type { IssuerState, Realm } from '../../src/index.ts'
 import { act } from './connection.ts'
 import { Done, FaultNotice, faultsOf } from './notices.tsx'
 import { FaultForm } from './fault-form.tsx'
-import { duration, times } from '../../src/in-words.ts'
+import { duration, plural } from '../../src/in-words.ts'
 
 const shownTokens = 3
 
@@ -14,7 +14,7 @@ export function IssuerCard({ realm, issuer }: { realm: Realm; issuer: IssuerStat
   const faults = faultsOf(issuer)
   const heading = `${realm}-issuer` as const
   const ended = (how: string): string =>
-    live === 0 ? 'No token was live.' : `${times(live, 'token')} ${how}.`
+    live === 0 ? 'No token was live.' : `${plural(live, 'token')} ${how}.`
   const buttons: [label: string, name: string, options: object, says: string][] = [
     ['Expire tokens', 'expire-tokens', {}, ended('expired')],
     ['Revoke tokens', 'revoke-tokens', {}, ended('revoked')],
@@ -28,7 +28,7 @@ export function IssuerCard({ realm, issuer }: { realm: Realm; issuer: IssuerStat
   ]
   if (acceptedSecrets > 1)
     buttons.push([
-      `Drop ${times(acceptedSecrets - 1, 'old secret')}`,
+      `Drop ${plural(acceptedSecrets - 1, 'old secret')}`,
       'drop-old-secrets',
       {},
       'Only the newest secret is accepted.',
@@ -49,7 +49,7 @@ export function IssuerCard({ realm, issuer }: { realm: Realm; issuer: IssuerStat
         <Figure name="refused" value={counts.refused} bad />
         <Figure name="failed" value={counts.failed} bad />
       </dl>
-      <h3>{live === 0 ? 'No live token' : times(live, 'live token')}</h3>
+      <h3>{live === 0 ? 'No live token' : plural(live, 'live token')}</h3>
       <ul class="tokens">
         {liveTokens.slice(0, shownTokens).map(({ token, timeLeft, lifetime }) => (
           <li key={token}>

@@ -1,6 +1,5 @@
 import { batch, computed, signal } from '@preact/signals'
 import type { JournalEntry } from '../../src/index.ts'
-import { decisions, targets } from '../../src/journal/entry.ts'
 import { mostEvidence } from '../../src/verdict/rule.ts'
 import { act, emptyPage, journal, state } from './connection.ts'
 import { Done } from './notices.tsx'
@@ -8,8 +7,6 @@ import { goTo } from './skip-links.tsx'
 
 const mostRows = 100
 
-const target = signal('')
-const decision = signal('')
 const text = signal('')
 /** Ids of the only entries to show; none for all. */
 const evidence = signal<readonly number[]>([])
@@ -23,8 +20,6 @@ const matching = computed(() => {
   return entries.filter(
     (entry) =>
       (evidence.value.length === 0 || evidence.value.includes(entry.id)) &&
-      (target.value === '' || entry.target === target.value) &&
-      (decision.value === '' || entry.decision === decision.value) &&
       (wanted === '' || textOf(entry).includes(wanted)),
   )
 })
@@ -36,7 +31,7 @@ const matching = computed(() => {
 export function showEntries(ids: readonly number[]): void {
   held.value = undefined
   evidence.value = ids
-  for (const filter of [target, decision, text]) filter.value = ''
+  text.value = ''
   goTo('journal')
 }
 
@@ -44,15 +39,13 @@ export function Journal() {
   const entries = matching.value
   const isEvidence = evidence.value.length > 0
   const rows = isEvidence ? entries : entries.slice(-mostRows).toReversed()
-  const isFiltered = [target, decision, text].some(({ value }) => value !== '')
+  const isFiltered = text.value !== ''
   return (
     <section class="card wide" aria-labelledby="journal">
       <h2 id="journal" tabIndex={-1}>
         Journal
       </h2>
       <form class="actions" role="search" aria-label="journal" onSubmit={(event) => event.preventDefault()}>
-        <Choice label="Where" value={target} among={targets} />
-        <Choice label="Decision" value={decision} among={decisions} />
         <label>
           Text{' '}
           <input
@@ -178,28 +171,6 @@ function statusOf(entry: JournalEntry): string {
   return entry.decision === 'answered' ? '' : 'cut'
 }
 
-interface ChoiceProps {
-  readonly label: string
-  readonly value: { value: string }
-  readonly among: readonly string[]
-}
-
-function Choice({ label, value, among }: ChoiceProps) {
-  return (
-    <label>
-      {label}{' '}
-      <select value={value.value} onChange={(event) => (value.value = event.currentTarget.value)}>
-        <option value="">all</option>
-        {among.map((each) => (
-          <option key={each} value={each}>
-            {each}
-          </option>
-        ))}
-      </select>
-    </label>
-  )
-}
-
 async function clear(): Promise<void> {
   if (!(await act('clear-journal', {}, 'journal', 'The journal and the verdict were cleared.'))) return
   batch(() => {
@@ -209,5 +180,8 @@ async function clear(): Promise<void> {
   })
 }
 
+/** What a row shows, and the reason. */
 const textOf = (entry: JournalEntry): string =>
-  `${entry.client} ${entry.method} ${entry.path} ${entry.token} ${entry.status} ${entry.reason}`.toLowerCase()
+  [entry.decision, statusOf(entry), entry.target, requestOf(entry), entry.token, entry.client, entry.reason]
+    .join(' ')
+    .toLowerCase()

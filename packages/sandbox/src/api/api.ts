@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-import { createFaultSlot, type Fault, type FaultSlot } from '../faults/fault.ts'
+import { FaultSlot, type Fault } from '../faults/fault.ts'
 import { pause, sample, type DelayRange, type Latency, type Random } from '../faults/latency.ts'
 import type { Outcome } from '../journal/entry.ts'
 import type { Realm } from '../realm.ts'
@@ -19,7 +19,7 @@ import {
 } from './endpoints.ts'
 import { resourceMetadataPath, type ResourceMetadata } from './resource-metadata.ts'
 import { overTheLimit, rateHeaders, tooManyCalls } from './rate-headers.ts'
-import { createStrictRate, type StrictRatePolicy, type WindowUsage } from './strict-rate.ts'
+import { StrictRate, type StrictRatePolicy, type WindowUsage } from './strict-rate.ts'
 
 export interface ApiOptions {
   realm: Realm
@@ -28,7 +28,7 @@ export interface ApiOptions {
   /** What it publishes of itself, if its issuer has metadata, too. */
   metadata?: ResourceMetadata | undefined
   /** Returns what the issuers of this sandbox know about a token; `undefined` if none of them issued it. */
-  identify: (token: string) => Promise<KnownToken | undefined>
+  identify: (token: string) => KnownToken | undefined
   records: number
   ratePolicy: StrictRatePolicy | undefined
   delays: DelayRange | undefined
@@ -62,7 +62,7 @@ export function createApi(options: ApiOptions): Api {
     ['status', statusEndpoint],
   ])
   const { origin, pathname: basePath } = new URL(baseUrl)
-  const faults = createFaultSlot<Fault>(now, random)
+  const faults = new FaultSlot<Fault>(now, random)
   /** Returns for how many milliseconds it waited, but for those that this process had no time. */
   const networkDelay = async (): Promise<number> => {
     if (options.delays === undefined) return 0
@@ -71,7 +71,7 @@ export function createApi(options: ApiOptions): Api {
     return ms
   }
   let policy = options.ratePolicy
-  let rate = createStrictRate(policy?.limits ?? [], now)
+  let rate = new StrictRate(policy?.limits ?? [], now)
   const counts = new CallCounts()
 
   async function decide(
@@ -83,7 +83,7 @@ export function createApi(options: ApiOptions): Api {
     const usage = rate.usage()
     const fault = faults.take()
     const token = bearerToken(request.headers.authorization)
-    const known = token === undefined ? undefined : await identify(token)
+    const known = token === undefined ? undefined : identify(token)
     const seen = { entry: known?.entry, usage }
     if (fault === 'cut') {
       return {
@@ -131,7 +131,7 @@ export function createApi(options: ApiOptions): Api {
     },
     set ratePolicy(next) {
       policy = next
-      rate = createStrictRate(next?.limits ?? [], now)
+      rate = new StrictRate(next?.limits ?? [], now)
     },
     windows: () => rate.usage(),
     counts: () => ({ ...counts.seen(), maxInWindow: rate.maxima() }),

@@ -12,14 +12,7 @@ export interface BusinessRecord {
   note: string
 }
 
-const customers = [
-  'Alder & Sons',
-  'Birch Freight',
-  'Cedar Mills',
-  'Dogwood Foods',
-  'Elm Street Tools',
-  'Fir Works',
-]
+const customers = ['Alder & Sons', 'Birch Freight', 'Cedar Mills', 'Dogwood Foods', 'Elm Street Tools']
 const cities = ['Aarhus', 'Bilbao', 'Cork', 'Dresden', 'Eindhoven', 'Florence', 'Ghent']
 const statuses = ['draft', 'open', 'paid', 'overdue', 'cancelled']
 const currencies = ['EUR', 'USD', 'GBP', 'DKK']

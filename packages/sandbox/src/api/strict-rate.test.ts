@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 
-import { createStrictRate, type RateLimit } from './strict-rate.ts'
+import { StrictRate, type RateLimit } from './strict-rate.ts'
 
 /** Lets calls arrive at these moments and returns the wait of each; `undefined` for an allowed call. */
 function arrivals(limits: RateLimit[], moments: number[]): (number | undefined)[] {
   let at = 0
-  const rate = createStrictRate(limits, () => at)
+  const rate = new StrictRate(limits, () => at)
   return moments.map((moment) => {
     at = moment
     return rate.arrive()
@@ -31,7 +31,7 @@ test('a call exactly one window later is allowed', () => {
 
 test('a call counts when it arrived, though this process had no time for it until later', () => {
   let at = 0
-  const rate = createStrictRate([{ quota: 2, window: 1_000 }], () => at)
+  const rate = new StrictRate([{ quota: 2, window: 1_000 }], () => at)
   rate.arrive()
   at = 900
   rate.arrive(300)
@@ -78,7 +78,7 @@ test('without limits every call is allowed', () => {
 })
 
 test('the maxima are per limit, and forgetting them keeps the calls in the windows', () => {
-  const rate = createStrictRate(
+  const rate = new StrictRate(
     [
       { quota: 10, window: 100 },
       { quota: 2, window: 1_000 },

@@ -68,82 +68,82 @@ export const ratePolicy: Allowed<StrictRatePolicy> = object<StrictRatePolicy>({
   headers: optional(list(oneOf(rateHeaderDialects))),
 })
 
+/** Counts calls in a sliding window. A call that arrives exactly one window after another one no longer counts with it. */
+class SlidingWindow {
+  readonly #limit: RateLimit
+  #arrivals: number[] = []
+  #oldest = 0
+  max = 0
+
+  constructor(limit: RateLimit) {
+    this.#limit = limit
+  }
+
+  arrive(at: number): number | undefined {
+    let place = this.#arrivals.length
+    while (place > this.#oldest && this.#arrivals[place - 1]! > at) place -= 1
+    this.#arrivals.splice(place, 0, at)
+    const inWindow = this.#slide(at)
+    this.max = Math.max(this.max, inWindow)
+    return inWindow > this.#limit.quota ? this.#waitFrom(at) : undefined
+  }
+
+  usage(at: number): WindowUsage {
+    const { quota, window } = this.#limit
+    const used = this.#slide(at)
+    const reset = used === 0 ? 0 : this.#arrivals[this.#oldest]! + window - at
+    return { quota, window, used, wait: used >= quota ? this.#waitFrom(at) : 0, reset }
+  }
+
+  /** Forgets the calls that have left the window, and returns how many remain. */
+  #slide(at: number): number {
+    while (at - (this.#arrivals[this.#oldest] ?? at) >= this.#limit.window) this.#oldest += 1
+    // one by one would be slow
+    if (this.#oldest >= 1_000) {
+      this.#arrivals.splice(0, this.#oldest)
+      this.#oldest = 0
+    }
+    return this.#arrivals.length - this.#oldest
+  }
+
+  #waitFrom(at: number): number {
+    return this.#arrivals.at(-this.#limit.quota)! + this.#limit.window - at
+  }
+}
+
 /** Counts every call at the moment of its arrival, allowed or not. */
-export interface StrictRate {
+export class StrictRate {
+  readonly #windows: readonly SlidingWindow[]
+  readonly #now: () => number
+
+  constructor(limits: readonly RateLimit[], now: () => number) {
+    this.#windows = limits.map((limit) => new SlidingWindow(limit))
+    this.#now = now
+  }
+
   /**
    * Records a call that arrives now, or arrived `at` a moment ago.
    *
    * @returns `undefined` if every limit holds; otherwise after how many milliseconds the next call would fit.
    */
-  arrive(at?: number): number | undefined
+  arrive(at: number = this.#now()): number | undefined {
+    const waits = this.#windows.map((window) => window.arrive(at)).filter((wait) => wait !== undefined)
+    return waits.length > 0 ? Math.max(...waits) : undefined
+  }
+
   /** Returns for each limit how full its window is now. */
-  usage(): WindowUsage[]
+  usage(): WindowUsage[] {
+    const at = this.#now()
+    return this.#windows.map((window) => window.usage(at))
+  }
+
   /** Returns for each limit the highest number of calls in any window since the last `forgetMaxima()`. */
-  maxima(): number[]
+  maxima(): number[] {
+    return this.#windows.map(({ max }) => max)
+  }
+
   /** Resets the maxima. The calls inside the windows still count. */
-  forgetMaxima(): void
-}
-
-interface SlidingWindow {
-  max: number
-  arrive(at: number): number | undefined
-  usage(at: number): WindowUsage
-}
-
-/** Counts calls in a sliding window. A call that arrives exactly one window after another one no longer counts with it. */
-function createSlidingWindow({ quota, window }: RateLimit): SlidingWindow {
-  let arrivals: number[] = []
-  let oldest = 0
-
-  /** Forgets the calls that have left the window, and returns how many remain. */
-  const slide = (at: number): number => {
-    while (oldest < arrivals.length && at - arrivals[oldest]! >= window) oldest += 1
-    if (oldest >= 1_000) {
-      arrivals = arrivals.slice(oldest)
-      oldest = 0
-    }
-    return arrivals.length - oldest
-  }
-  const waitFrom = (at: number): number => arrivals.at(-quota)! + window - at
-
-  return {
-    max: 0,
-    arrive(at) {
-      let place = arrivals.length
-      while (place > oldest && arrivals[place - 1]! > at) place -= 1
-      arrivals.splice(place, 0, at)
-      const inWindow = slide(at)
-      this.max = Math.max(this.max, inWindow)
-      return inWindow > quota ? waitFrom(at) : undefined
-    },
-    usage(at) {
-      const used = slide(at)
-      return {
-        quota,
-        window,
-        used,
-        wait: used >= quota ? waitFrom(at) : 0,
-        reset: used === 0 ? 0 : arrivals[oldest]! + window - at,
-      }
-    },
-  }
-}
-
-export function createStrictRate(limits: readonly RateLimit[], now: () => number): StrictRate {
-  const windows = limits.map((limit) => createSlidingWindow(limit))
-
-  return {
-    arrive(at = now()) {
-      const waits = windows.map((window) => window.arrive(at)).filter((wait) => wait !== undefined)
-      return waits.length > 0 ? Math.max(...waits) : undefined
-    },
-    usage() {
-      const at = now()
-      return windows.map((window) => window.usage(at))
-    },
-    maxima: () => windows.map((window) => window.max),
-    forgetMaxima() {
-      for (const window of windows) window.max = 0
-    },
+  forgetMaxima(): void {
+    for (const window of this.#windows) window.max = 0
   }
 }

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander'
 
 import type { StrictRatePolicy, RateLimit } from '../api/strict-rate.ts'
-import { durationForm, parseDuration } from '../in-words.ts'
+import { durationForm, objectIn, parseDuration } from '../in-words.ts'
 import { realms, type Realm } from '../realm.ts'
 import type { IssuerSettings } from '../issuer/issuer-settings.ts'
 import type { SandboxOptions } from '../sandbox-options.ts'
@@ -226,15 +226,6 @@ function issuerSettings(given: Given, problems: string[]): Partial<Record<Realm,
     }
   if (given.metadata) for (const realm of realms) set(realm, { metadata: true })
   return issuers
-}
-
-function objectIn(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
-  } catch {
-    return undefined
-  }
 }
 
 /** Returns a problem of the sandbox's options in the words of the command: `The text after --authentication general=`. */

@@ -98,28 +98,20 @@ export function markdownReport(control: Seen): string {
     findings.length === 0
       ? `${nothing.charAt(0).toUpperCase()}${nothing.slice(1)}.`
       : `${severities(findings)}.`,
-    table(
-      ['issuer', 'token requests', 'issued', 'refused', 'failed'],
-      Object.entries(issuers).map(([name, { requests, issued, refused, failed }]) => [
-        name,
-        requests,
-        issued,
-        refused,
-        failed,
-      ]),
-    ),
-    table(
-      ['API', 'calls', 'answered', '401', '429', 'failed', 'most concurrent'],
-      Object.entries(apis).map(([name, { calls, answered, rejected, limited, failed, maxConcurrent }]) => [
-        name,
-        calls,
-        answered,
-        rejected,
-        limited,
-        failed,
-        maxConcurrent,
-      ]),
-    ),
+    table('issuer', issuers, [
+      ['token requests', 'requests'],
+      ['issued', 'issued'],
+      ['refused', 'refused'],
+      ['failed', 'failed'],
+    ]),
+    table('API', apis, [
+      ['calls', 'calls'],
+      ['answered', 'answered'],
+      ['401', 'rejected'],
+      ['429', 'limited'],
+      ['failed', 'failed'],
+      ['most concurrent', 'maxConcurrent'],
+    ]),
     ...findings.map((finding) => section(finding, control)),
   ]
     .join('\n\n')
@@ -133,12 +125,15 @@ function section({ rule, severity, message, fix, evidence, count }: Finding, con
     .join('\n\n')
 }
 
-const line = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`
-
-function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
-  return [
-    line(head),
-    line(head.map((_, index) => (index === 0 ? '---' : '--:'))),
-    ...rows.map((row) => line(row)),
-  ].join('\n')
+/** Returns a table with a row for each server, and in each column the count of this name. */
+function table<Counts>(
+  what: string,
+  servers: Readonly<Record<string, Counts>>,
+  columns: readonly (readonly [head: string, count: keyof Counts])[],
+): string {
+  const rows = Object.entries(servers).map(([name, counts]) =>
+    [name, columns.map(([, key]) => counts[key])].flat(),
+  )
+  const lines = [[what, ...columns.map(([head]) => head)], ['---', ...columns.map(() => '--:')], ...rows]
+  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }

@@ -5,7 +5,7 @@ import type { Issuer } from '../issuer/issuer.ts'
 import type { Journal } from '../journal/journal.ts'
 import { perRealm, realms, type Realm } from '../realm.ts'
 import { plan } from './plan.ts'
-import { createPlayer } from './scenario.ts'
+import { Player } from './scenario.ts'
 import type { Judge } from '../verdict/verdict.ts'
 import { WrongValueError } from '../allowed.ts'
 import { checkedArguments, parsedArguments } from './arguments.ts'
@@ -44,7 +44,7 @@ export function createControl({
     return args
   }
 
-  const player = createPlayer()
+  const player = new Player()
   const functions: SandboxControl = {
     counts: () => ({
       issuers: perRealm((realm) => issuers[realm].counts()),
@@ -60,7 +60,7 @@ export function createControl({
       at: new Date().toISOString(),
       issuers: issuerStates(issuers, now),
       apis: apiStates(apis),
-      scenario: player.progress() ?? null,
+      scenario: player.progress(),
       journal: journal.counts(),
     }),
     journal: (filter) => journal.entries(filter),

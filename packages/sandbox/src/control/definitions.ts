@@ -44,10 +44,13 @@ const overlap = {
   schema: optional(object<{ overlap?: boolean }>({ overlap: optional(trueOrFalse) })),
   spread: true,
 } as const
-const assertionOptions: Allowed<AssertionOptions> = object<AssertionOptions>({
-  audience: optional(text),
-  lifetime: optional(aYearEitherWay),
-})
+const assertion = {
+  name: 'options',
+  schema: optional(
+    object<AssertionOptions>({ audience: optional(text), lifetime: optional(aYearEitherWay) }),
+  ),
+  spread: true,
+} as const
 
 export const definitions: Definitions = {
   counts: { reads: true, parameters: [] },
@@ -63,14 +66,8 @@ export const definitions: Definitions = {
   rotateSecret: { parameters: [issuer, overlap] },
   dropOldSecrets: { parameters: [issuer] },
   dropSecrets: { parameters: [issuer] },
-  makeAssertion: {
-    needsCluster: true,
-    parameters: [issuer, { name: 'options', schema: optional(assertionOptions), spread: true }],
-  },
-  projectAssertion: {
-    needsCluster: true,
-    parameters: [issuer, { name: 'options', schema: optional(assertionOptions), spread: true }],
-  },
+  makeAssertion: { needsCluster: true, parameters: [issuer, assertion] },
+  projectAssertion: { needsCluster: true, parameters: [issuer, assertion] },
   rotateClusterKeys: { needsCluster: true, parameters: [issuer, overlap] },
   slowIssuer: { parameters: [issuer, { name: 'ms', schema: latency }] },
   failIssuer: { parameters: [issuer, { name: 'failure', schema: issuerFailure, spread: true }] },

@@ -143,7 +143,7 @@ test('everything that is wrong is said at once, as problem details', async () =>
 })
 
 test.each<[string, string, number, string]>([
-  ['/v1/revoke-tokens', '{', 400, 'The body is not JSON'],
+  ['/v1/revoke-tokens', '{', 400, 'The body must be a JSON object of named parameters'],
   ['/v1/revoke-tokens', '[]', 400, 'The body must be a JSON object of named parameters'],
   ['/v1/revoke-tokens', '{"realm":"general"}', 400, '"realm" is not a parameter of revokeTokens'],
   [

@@ -3,15 +3,17 @@ import { createServer } from 'node:http'
 
 import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
+import { HTTPException } from 'hono/http-exception'
 import { methodNotAllowed } from 'hono/method-not-allowed'
 
 import { check, object, optional, wholeNumber } from '../allowed.ts'
+import { objectIn } from '../in-words.ts'
 import { connectionsOf, listen } from '../server/loopback-server.ts'
 import { hostIn, type Place } from '../server/place.ts'
 import { consolePage, securityHeaders } from './console-page.ts'
 import { definitions, type ControlName } from './definitions.ts'
 import { eventStream, type EventSource } from './events.ts'
-import { problemDetails, RefusedRequest, refuseStrangers, requireToken } from './refusals.ts'
+import { problemDetails, refuseStrangers, requireToken } from './refusals.ts'
 import { namedArguments, pathOf } from './arguments.ts'
 import { openApi } from './openapi.ts'
 import type { SandboxControl } from './sandbox-control.ts'
@@ -48,7 +50,7 @@ export async function startHttpControl(options: HttpControlOptions): Promise<Htt
     const known = `see ${origin}/openapi.json`
     const detail =
       req.path === '/' ? 'This build has no console page' : `Unknown ${req.method} ${req.path}: ${known}`
-    return problemDetails(new RefusedRequest(404, detail))
+    return problemDetails(new HTTPException(404, { message: detail }))
   })
   app.use(securityHeaders, async (context, next) => {
     refuseStrangers(context.req.raw.headers, guard)
@@ -60,7 +62,7 @@ export async function startHttpControl(options: HttpControlOptions): Promise<Htt
       app,
       onMethodNotAllowed({ req }, methods) {
         const detail = `Use ${methods[0]} ${req.path}, not ${req.method}`
-        const response = problemDetails(new RefusedRequest(405, detail))
+        const response = problemDetails(new HTTPException(405, { message: detail }))
         response.headers.set('allow', methods.join(', '))
         return response
       },
@@ -72,7 +74,7 @@ export async function startHttpControl(options: HttpControlOptions): Promise<Htt
   app.use(consolePage())
 
   app.use('/v1/*', async ({ req }, next) => {
-    requireToken(req.raw.headers, guard)
+    await requireToken(req.raw.headers, guard)
     await next()
   })
   app.get('/v1/events', ({ req }) => {
@@ -120,12 +122,7 @@ function numbersOf(query: Record<string, string>): Record<string, unknown> {
 }
 
 function objectOf(body: string): Record<string, unknown> {
-  let given: unknown
-  try {
-    given = JSON.parse(body === '' ? '{}' : body)
-  } catch {
-    throw new RefusedRequest(400, 'The body is not JSON')
-  }
-  if (typeof given === 'object' && given !== null && !Array.isArray(given)) return { ...given }
-  throw new RefusedRequest(400, 'The body must be a JSON object of named parameters')
+  const given = objectIn(body || '{}')
+  if (given !== undefined) return given
+  throw new HTTPException(400, { message: 'The body must be a JSON object of named parameters' })
 }

@@ -89,26 +89,18 @@ function queryParameters(parameter: Parameter<unknown>): Json[] {
   }))
 }
 
-/** Returns the schema of a body. Fields of an object parameter may stand under its name or beside the other parameters. */
+/** Returns the schema of a body: the fields of an object parameter stand beside the other parameters. */
 function bodySchema(parameters: readonly Parameter<unknown>[]): Json {
-  const nested = objectSchema(
-    parameters.map((parameter) => [parameter.name, jsonSchema(parameter)]),
-    parameters.filter(isRequired).map(({ name }) => name),
-  )
-  const spread = parameters.find((parameter) => parameter.spread === true)
-  if (spread === undefined) return nested
-  const others = parameters.filter((parameter) => parameter !== spread)
-  const fields = jsonSchema(spread) as { properties?: Json; required?: string[] }
-  const flat = objectSchema(
-    [
-      ...others.map((parameter): [string, Json] => [parameter.name, jsonSchema(parameter)]),
-      ...(Object.entries(fields.properties ?? {}) as [string, Json][]),
-    ],
-    [...others.filter(isRequired).map(({ name }) => name), ...(fields.required ?? [])],
-  )
-  return { anyOf: [flat, nested] }
-}
-
-function objectSchema(properties: [string, Json][], required: string[]): Json {
-  return { type: 'object', properties: Object.fromEntries(properties), required, additionalProperties: false }
+  const fields = parameters.map((parameter) => {
+    const described = jsonSchema(parameter) as { properties?: Json; required?: string[] }
+    const { name, spread } = parameter
+    if (spread) return { properties: described.properties, required: described.required ?? [] }
+    return { properties: { [name]: described }, required: isRequired(parameter) ? [name] : [] }
+  })
+  return {
+    type: 'object',
+    properties: Object.assign({}, ...fields.map(({ properties }) => properties)) as Json,
+    required: fields.flatMap(({ required }) => required),
+    additionalProperties: false,
+  }
 }

@@ -36,41 +36,29 @@ export interface Happening {
   act: () => void
 }
 
-interface Progress {
-  done: number
-  of: number
-}
-
 /** Plays one scenario at a time: runs each step at its time. A new scenario ends the one before. */
-export interface Player {
-  play(happenings: readonly Happening[]): void
-  stop(): void
-  /** Returns the progress of the scenario; `undefined` without one. */
-  progress(): Progress | undefined
-}
+export class Player {
+  #timers: NodeJS.Timeout[] = []
+  #progress: { done: number; of: number } | undefined
 
-export function createPlayer(): Player {
-  let timers: NodeJS.Timeout[] = []
-  let progress: Progress | undefined
-
-  const stop = (): void => {
-    for (const timer of timers) clearTimeout(timer)
-    timers = []
-    progress = undefined
+  play(happenings: readonly Happening[]): void {
+    this.stop()
+    const progress = (this.#progress = { done: 0, of: happenings.length })
+    this.#timers = happenings.map(({ at, act }) =>
+      setTimeout(() => {
+        progress.done += 1
+        act()
+      }, at).unref(),
+    )
   }
-  return {
-    stop,
-    play(happenings) {
-      stop()
-      const own = { done: 0, of: happenings.length }
-      progress = own
-      timers = happenings.map(({ at, act }) =>
-        setTimeout(() => {
-          own.done += 1
-          act()
-        }, at).unref(),
-      )
-    },
-    progress: () => (progress === undefined ? undefined : { ...progress }),
+
+  stop(): void {
+    for (const timer of this.#timers) clearTimeout(timer)
+    this.#progress = undefined
+  }
+
+  /** Returns the progress of the scenario; `null` without one. */
+  progress(): { done: number; of: number } | null {
+    return this.#progress === undefined ? null : { ...this.#progress }
   }
 }

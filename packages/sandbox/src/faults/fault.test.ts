@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 
-import { createFaultSlot, type FaultSlot } from './fault.ts'
+import { FaultSlot } from './fault.ts'
 import { createRandom } from './latency.ts'
 
 let at: number
@@ -8,7 +8,7 @@ let slot: FaultSlot<string>
 
 beforeEach(() => {
   at = 0
-  slot = createFaultSlot(() => at)
+  slot = new FaultSlot(() => at)
 })
 
 test('without a fault nothing is met', () => {
@@ -57,7 +57,7 @@ test('the fault set last replaces the one before', () => {
 
 test('a fault for 30 of a hundred meets 30 of a hundred, and only those count', () => {
   const random = createRandom(1)
-  slot = createFaultSlot(() => at, random)
+  slot = new FaultSlot(() => at, random)
   slot.set('broken', { percent: 30, times: 1_000 })
   let requests = 0
   for (let met = 0; met < 1_000; requests += 1) if (slot.take() !== undefined) met += 1

@@ -40,50 +40,50 @@ interface CurrentFault<Kind> {
   percent: number
 }
 
-/** Holds at most one fault: the last one set. */
-export interface FaultSlot<Kind> {
-  set(fault: Kind, span: FaultSpan): void
-  clear(): void
-  /** Returns the fault for a request that arrives now, and counts the request; `undefined` without a fault for it. */
-  take(): Kind | undefined
-  current(): CurrentFault<Kind> | undefined
-}
+/** Holds at most one fault: the last one set. It reads the clock when a request arrives, so that it needs no timer. */
+export class FaultSlot<Kind> {
+  readonly #now: () => number
+  readonly #random: Random
+  #set: { fault: Kind; until: number; left: number; percent: number } | undefined
 
-/** Makes a fault slot. It reads the clock when a request arrives, so that it needs no timer. */
-export function createFaultSlot<Kind>(now: () => number, random: Random = Math.random): FaultSlot<Kind> {
-  let set: { fault: Kind; until: number; left: number; percent: number } | undefined
-
-  /** Forgets a fault that is over, and returns the fault that is set. */
-  const look = () => {
-    if (set !== undefined && (now() >= set.until || set.left === 0)) set = undefined
-    return set
+  constructor(now: () => number, random: Random = Math.random) {
+    this.#now = now
+    this.#random = random
   }
 
-  return {
-    set(fault, span) {
-      const { for: ms = Infinity, times = Infinity, percent = 100 } = span
-      set = { fault, until: now() + ms, left: times, percent }
-    },
-    clear() {
-      set = undefined
-    },
-    take() {
-      const found = look()
-      if (found === undefined || (found.percent < 100 && random() * 100 >= found.percent)) return undefined
-      found.left -= 1
-      return found.fault
-    },
-    current() {
-      const found = look()
-      if (found === undefined) return undefined
-      const { fault, until, left, percent } = found
-      return {
-        fault,
-        timeLeft: until === Infinity ? null : until - now(),
-        timesLeft: left === Infinity ? null : left,
-        percent,
-      }
-    },
+  set(fault: Kind, { for: ms = Infinity, times = Infinity, percent = 100 }: FaultSpan): void {
+    this.#set = { fault, until: this.#now() + ms, left: times, percent }
+  }
+
+  clear(): void {
+    this.#set = undefined
+  }
+
+  /** Returns the fault for a request that arrives now, and counts the request; `undefined` without a fault for it. */
+  take(): Kind | undefined {
+    const found = this.#look()
+    if (found === undefined || (found.percent < 100 && this.#random() * 100 >= found.percent))
+      return undefined
+    found.left -= 1
+    return found.fault
+  }
+
+  current(): CurrentFault<Kind> | undefined {
+    const found = this.#look()
+    if (found === undefined) return undefined
+    const { fault, until, left, percent } = found
+    return {
+      fault,
+      timeLeft: until === Infinity ? null : until - this.#now(),
+      timesLeft: left === Infinity ? null : left,
+      percent,
+    }
+  }
+
+  /** Forgets a fault that is over, and returns the fault that is set. */
+  #look() {
+    if (this.#set !== undefined && (this.#now() >= this.#set.until || this.#set.left === 0)) this.clear()
+    return this.#set
   }
 }
 

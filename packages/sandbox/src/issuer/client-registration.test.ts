@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 
-import { createClientRegistration } from './client-registration.ts'
+import { ClientRegistration } from './client-registration.ts'
 
 test('without overlap the old secret is refused at once', () => {
-  const client = createClientRegistration('general')
+  const client = new ClientRegistration('general')
   const before = client.credentials()
   client.rotate({ overlap: false })
   const after = client.credentials()
@@ -13,7 +13,7 @@ test('without overlap the old secret is refused at once', () => {
 })
 
 test('with overlap every old secret works until old ones are dropped', () => {
-  const client = createClientRegistration('general')
+  const client = new ClientRegistration('general')
   const first = client.credentials().clientSecret
   client.rotate({ overlap: true })
   const second = client.credentials().clientSecret
@@ -25,7 +25,7 @@ test('with overlap every old secret works until old ones are dropped', () => {
 })
 
 test('a rotation without overlap ends an overlap before it', () => {
-  const client = createClientRegistration('general')
+  const client = new ClientRegistration('general')
   const first = client.credentials().clientSecret
   client.rotate({ overlap: true })
   client.rotate({ overlap: false })
@@ -33,8 +33,8 @@ test('a rotation without overlap ends an overlap before it', () => {
 })
 
 test('secrets are random and need no escaping in a form', () => {
-  const { clientId, clientSecret } = createClientRegistration('general').credentials()
-  expect(clientSecret).not.toBe(createClientRegistration('general').credentials().clientSecret)
+  const { clientId, clientSecret } = new ClientRegistration('general').credentials()
+  expect(clientSecret).not.toBe(new ClientRegistration('general').credentials().clientSecret)
   expect(encodeURIComponent(clientId + clientSecret)).toBe(clientId + clientSecret)
   expect(clientSecret.length).toBeGreaterThanOrEqual(32)
 })

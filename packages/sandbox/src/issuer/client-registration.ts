@@ -15,29 +15,6 @@ export interface KeyCredentials {
   keyId: string
 }
 
-/** A registered application, and the secrets and keys that are accepted from it. */
-export interface ClientRegistration {
-  readonly clientId: string
-  /** Returns the client id with the newest secret. */
-  credentials(): ClientCredentials
-  /** Returns the client id with the newest key. */
-  keyCredentials(): KeyCredentials
-  publicKeys(): Readonly<Record<string, unknown>>[]
-  /** @param proof - a secret, or the id of a key. */
-  accepts(proof: string): boolean
-  /** Returns whether this is or was a secret, or the id of a key, of the application. */
-  had(proof: string): boolean
-  /** Returns how many secrets are accepted now. */
-  accepted(): number
-  /** Returns which secret the client has sent last; `null` before it has sent one that was accepted. */
-  inUse(): 'newest' | 'older' | null
-  /** Makes a new secret and a new key. With `overlap` the earlier ones are still accepted. */
-  rotate(options: { overlap: boolean }): void
-  dropOldSecrets(): void
-  /** Accepts no secret any more: the client can only authenticate with an assertion from the cluster. */
-  dropSecrets(): void
-}
-
 /** What an application proves itself by: a secret or a key. */
 interface Proof {
   clientSecret: string
@@ -46,16 +23,28 @@ interface Proof {
   keyId: string
 }
 
-export function createClientRegistration(name: string): ClientRegistration {
-  const clientId = `${name}-${randomBytes(6).toString('hex')}`
-  const all = new Set<string>()
+/** A registered application, and the secrets and keys that are accepted from it. */
+export class ClientRegistration {
+  readonly #name: string
+  readonly clientId: string
+  readonly #all = new Set<string>()
+  #newest: Proof
+  #old: Proof[] = []
+  #takesSecrets = true
+  #inUse: Proof | undefined
 
-  const make = (): Proof => {
+  constructor(name: string) {
+    this.#name = name
+    this.clientId = `${name}-${randomBytes(6).toString('hex')}`
+    this.#newest = this.#make()
+  }
+
+  #make(): Proof {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-    const keyId = `${name}-key-${all.size / 2 + 1}`
+    const keyId = `${this.#name}-key-${this.#all.size / 2 + 1}`
     // base64url: no character that a form body would have to escape
     const clientSecret = randomBytes(32).toString('base64url')
-    all.add(clientSecret).add(keyId)
+    this.#all.add(clientSecret).add(keyId)
     return {
       clientSecret,
       keyId,
@@ -63,36 +52,60 @@ export function createClientRegistration(name: string): ClientRegistration {
       publicKey: { ...publicKey.export({ format: 'jwk' }), kid: keyId, alg: 'ES256', use: 'sig' },
     }
   }
-  let newest = make()
-  let old: Proof[] = []
-  let takesSecrets = true
-  let inUse: Proof | undefined
 
-  return {
-    clientId,
-    credentials: () => ({ clientId, clientSecret: newest.clientSecret }),
-    keyCredentials: () => ({ clientId, privateKey: newest.privateKey, keyId: newest.keyId }),
-    publicKeys: () => [newest, ...old].map(({ publicKey }) => publicKey),
-    accepts(proof) {
-      const found = [newest, ...old].find(
-        ({ clientSecret, keyId }) => proof === clientSecret || proof === keyId,
-      )
-      if (!takesSecrets || found === undefined) return false
-      inUse = found
-      return true
-    },
-    had: (proof) => all.has(proof),
-    inUse: () => (inUse === undefined ? null : inUse === newest ? 'newest' : 'older'),
-    accepted: () => (takesSecrets ? old.length + 1 : 0),
-    rotate({ overlap }) {
-      old = overlap ? [...old, newest] : []
-      newest = make()
-    },
-    dropOldSecrets() {
-      old = []
-    },
-    dropSecrets() {
-      takesSecrets = false
-    },
+  /** Returns the client id with the newest secret. */
+  credentials(): ClientCredentials {
+    return { clientId: this.clientId, clientSecret: this.#newest.clientSecret }
+  }
+
+  /** Returns the client id with the newest key. */
+  keyCredentials(): KeyCredentials {
+    const { privateKey, keyId } = this.#newest
+    return { clientId: this.clientId, privateKey, keyId }
+  }
+
+  publicKeys(): Readonly<Record<string, unknown>>[] {
+    return [this.#newest, ...this.#old].map(({ publicKey }) => publicKey)
+  }
+
+  /** @param proof - a secret, or the id of a key. */
+  accepts(proof: string): boolean {
+    const found = [this.#newest, ...this.#old].find(
+      ({ clientSecret, keyId }) => proof === clientSecret || proof === keyId,
+    )
+    if (!this.#takesSecrets || found === undefined) return false
+    this.#inUse = found
+    return true
+  }
+
+  /** Returns whether this is or was a secret, or the id of a key, of the application. */
+  had(proof: string): boolean {
+    return this.#all.has(proof)
+  }
+
+  /** Returns how many secrets are accepted now. */
+  accepted(): number {
+    return this.#takesSecrets ? this.#old.length + 1 : 0
+  }
+
+  /** Returns which secret the client has sent last; `null` before it has sent one that was accepted. */
+  inUse(): 'newest' | 'older' | null {
+    if (this.#inUse === undefined) return null
+    return this.#inUse === this.#newest ? 'newest' : 'older'
+  }
+
+  /** Makes a new secret and a new key. With `overlap` the earlier ones are still accepted. */
+  rotate({ overlap }: { overlap: boolean }): void {
+    this.#old = overlap ? [...this.#old, this.#newest] : []
+    this.#newest = this.#make()
+  }
+
+  dropOldSecrets(): void {
+    this.#old = []
+  }
+
+  /** Accepts no secret any more: the client can only authenticate with an assertion from the cluster. */
+  dropSecrets(): void {
+    this.#takesSecrets = false
   }
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 import { sample, pause, type Latency, type Random } from '../faults/latency.ts'
-import { createFaultSlot, type Fault, type FaultSlot } from '../faults/fault.ts'
+import { FaultSlot, type Fault } from '../faults/fault.ts'
 import { inSeconds } from '../in-words.ts'
 import type { Outcome } from '../journal/entry.ts'
 import type { Realm } from '../realm.ts'
@@ -11,7 +11,7 @@ import type { ClientRegistration } from './client-registration.ts'
 import { createCluster, type Cluster } from './cluster.ts'
 import type { IssuerSettings } from './issuer-settings.ts'
 import { jwksPath, metadataOf, metadataPaths } from './metadata.ts'
-import { createOAuthServer, type OAuthServer } from './oauth-server.ts'
+import { createOAuthServer, type OAuthServerOptions } from './oauth-server.ts'
 import type { TokenLedger } from './token-ledger.ts'
 import { judgeTokenRequest } from './token-request.ts'
 
@@ -27,17 +27,10 @@ export interface IssuerCounts {
   failed: number
 }
 
-export interface IssuerOptions {
+export interface IssuerOptions extends OAuthServerOptions {
   realm: Realm
-  origin: string
-  settings: Required<IssuerSettings>
-  tokenFormat: 'jwt' | 'opaque'
-  audience: string
-  registration: ClientRegistration
-  ledger: TokenLedger
   now: () => number
   random: Random
-  clock: ServerClock
 }
 
 /** A token endpoint: an OAuth server with faults on demand in front of it. */
@@ -52,7 +45,6 @@ export interface Issuer {
   readonly clock: ServerClock
   /** How long each token request is held before anything else happens. */
   slowness: Latency
-  readonly find: OAuthServer['find']
   counts(): IssuerCounts
   resetCounts(): void
   handle(request: IncomingMessage, response: ServerResponse): Promise<Outcome>
@@ -75,8 +67,8 @@ export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
           },
           () => clock.epoch(),
         )
-  const oauth = await createOAuthServer({ ...options, cluster, epoch: () => clock.epoch() })
-  const faults = createFaultSlot<Fault>(now, random)
+  const oauth = await createOAuthServer(options, cluster)
+  const faults = new FaultSlot<Fault>(now, random)
   let counts = { ...noCounts }
 
   /** Returns what became of a request that met a fault; `undefined` if it met none, or is to be cut in its body. */
@@ -106,41 +98,39 @@ export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
     return undefined
   }
 
-  const cutOutcome: Outcome = {
-    decision: 'failed',
-    reason: 'the sandbox cut the connection in the middle of the body (killIssuer)',
-    cut: true,
-  }
-
-  const answerMetadata = async (request: IncomingMessage, response: ServerResponse): Promise<Outcome> => {
+  /** Answers a request unless it meets a fault. */
+  const unlessFaulty = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    answer: () => Promise<Outcome> | Outcome,
+  ): Promise<Outcome> => {
     const fault = faults.take()
     const met = await meetFault(request, response, fault)
     if (met !== undefined) return met
-    send(response, json(metadataOf(origin, settings, options.tokenFormat === 'jwt')))
-    return fault === 'cut-body' ? cutOutcome : { decision: 'answered', reason: "the issuer's metadata" }
+    const outcome = await answer()
+    if (fault !== 'cut-body') return outcome
+    const reason = 'the sandbox cut the connection in the middle of the body (killIssuer)'
+    return { decision: 'failed', reason, cut: true }
   }
 
-  const answerTokenRequest = async (request: IncomingMessage, response: ServerResponse): Promise<Outcome> => {
-    const fault = faults.take()
-    const met = await meetFault(request, response, fault)
-    if (met !== undefined) return met
+  const grant = async (request: IncomingMessage, response: ServerResponse): Promise<Outcome> => {
     if (request.method !== 'POST') {
       send(response, notPost)
       const reason = `a token request is a POST, not a ${request.method}`
       return { decision: 'refused', reason, flaws: ['token-request'] }
     }
     const exchange = await oauth.handle(request, response)
-    if (fault === 'cut-body') return cutOutcome
-    const entry = exchange.tokenId === undefined ? undefined : ledger.entryOf(exchange.tokenId)
+    const { token: entry, assertionFlaws: flaws = [] } = exchange
     if (entry !== undefined) {
       const reason = `issued ${entry.name} for ${inSeconds(entry.lifetime)}`
-      return { decision: 'issued', reason, entry, flaws: exchange.assertionFlaws ?? [] }
+      return { decision: 'issued', reason, entry, flaws }
     }
+    const takesAssertions = cluster !== undefined
     return judgeTokenRequest(request, exchange, {
       realm,
       registration,
       clientAuthentication,
-      takesAssertions: cluster !== undefined,
+      takesAssertions,
     })
   }
 
@@ -153,7 +143,6 @@ export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
     faults,
     clock,
     slowness: 0,
-    find: (token) => oauth.find(token),
     counts: () => ({ ...counts }),
     resetCounts() {
       counts = { ...noCounts }
@@ -165,7 +154,13 @@ export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
         return outcome
       }
       if (metadataPaths.includes(path)) {
-        if (settings.metadata) return answerMetadata(request, response)
+        if (settings.metadata)
+          return unlessFaulty(request, response, () =>
+            reply(json(metadataOf(origin, settings, options.tokenFormat === 'jwt')), {
+              decision: 'answered',
+              reason: "the issuer's metadata",
+            }),
+          )
         return reply(problem(404, 'This issuer publishes no metadata'), {
           decision: 'answered',
           reason: 'no metadata: this issuer is set up without it (option --metadata)',
@@ -186,7 +181,7 @@ export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
           flaws: ['token-request'],
         })
       counts.requests += 1
-      const outcome = await answerTokenRequest(request, response)
+      const outcome = await unlessFaulty(request, response, () => grant(request, response))
       const { decision } = outcome
       counts[decision === 'issued' || decision === 'refused' ? decision : 'failed'] += 1
       return outcome

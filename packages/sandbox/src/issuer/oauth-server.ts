@@ -13,14 +13,13 @@ import {
   type KoaContextWithOIDC,
 } from 'oidc-provider'
 
-import type { Flaw } from '../journal/entry.ts'
+import type { Flaw, LedgerEntry } from '../journal/entry.ts'
 import { send, type Answer } from '../server/answer.ts'
+import type { ServerClock } from '../server/server-clock.ts'
 import type { ClientRegistration } from './client-registration.ts'
 import type { AssertionJudgement, Cluster } from './cluster.ts'
 import type { IssuerSettings } from './issuer-settings.ts'
-import { createJwtReader } from './jwt-reader.ts'
 import type { Form } from './token-request.ts'
-import type { LedgerEntry } from '../journal/entry.ts'
 import type { TokenLedger } from './token-ledger.ts'
 
 export interface OAuthServerOptions {
@@ -31,17 +30,16 @@ export interface OAuthServerOptions {
   /** The `resource` that a token is for (RFC 8707), unless the settings name another audience. */
   audience: string
   registration: ClientRegistration
-  cluster: Cluster | undefined
   ledger: TokenLedger
-  /** Returns the time on the issuer's clock for the claims of its tokens, in milliseconds since 1970. */
-  epoch: () => number
+  /** The issuer's clock, by which it dates its tokens. */
+  clock: ServerClock
 }
 
 /** A token request and the response of the authorization server. */
 export interface TokenExchange {
   form: Form
-  /** Id of the token that was issued. */
-  tokenId: string | undefined
+  /** The token that was issued. */
+  token: LedgerEntry | undefined
   /** Error of RFC 6749 §5.2, with its description. */
   error: string | undefined
   /** What the server found wrong with the client, which a response does not say. */
@@ -55,16 +53,17 @@ export interface OAuthServer {
   handle(request: IncomingMessage, response: ServerResponse): Promise<TokenExchange>
   /** The keys with which its tokens are verified (RFC 7517 §5). */
   readonly jwks: object
-  /** Returns the ledger's entry of a token that this server issued, and `undefined` for any other. */
-  find(token: string): Promise<LedgerEntry | undefined>
 }
 
 const algorithm = 'ES256'
 const keyUse = { kid: 'sandbox', alg: algorithm, use: 'sig' }
 
 /** Makes an authorization server with oidc-provider, which only this file uses. */
-export async function createOAuthServer(options: OAuthServerOptions): Promise<OAuthServer> {
-  const { origin, audience, ledger, registration, cluster, settings, tokenFormat } = options
+export async function createOAuthServer(
+  options: OAuthServerOptions,
+  cluster: Cluster | undefined,
+): Promise<OAuthServer> {
+  const { origin, audience, ledger, registration, settings, tokenFormat, clock } = options
   const { clientAuthentication, scope, tokenPath } = settings
   /** Stands for a checked assertion: oidc-provider knows none whose subject is not the client. */
   const vouched = randomBytes(32).toString('base64url')
@@ -109,7 +108,7 @@ export async function createOAuthServer(options: OAuthServerOptions): Promise<OA
     formats: {
       customizers: {
         jwt(_context, _token, { payload }) {
-          const issuedAt = options.epoch() / 1_000
+          const issuedAt = clock.epoch() / 1_000
           payload['iat'] = issuedAt
           payload['exp'] = issuedAt + ledger.lifetime / 1_000
           Object.assign(payload, settings.claims)
@@ -124,10 +123,6 @@ export async function createOAuthServer(options: OAuthServerOptions): Promise<OA
 
   provider.Client.prototype.compareClientSecret = (secret: string): boolean =>
     registration.accepts(secret) || secret === vouched
-  // a JWT is "issued", an opaque token is "saved"
-  const issue = ({ jti }: { jti: string }): void => ledger.issue(jti)
-  provider.on('client_credentials.issued', issue)
-  provider.on('client_credentials.saved', issue)
   // otherwise Koa prints errors, for example when a client closes the connection
   provider.silent = true
   const details = new WeakMap<IncomingMessage, string>()
@@ -139,15 +134,14 @@ export async function createOAuthServer(options: OAuthServerOptions): Promise<OA
     await next()
     const { oidc } = context as Partial<KoaContextWithOIDC>
     const answer = context.body as
-      | { expires_in: number; error?: string; error_description?: string }
+      | { access_token?: string; expires_in: number; error?: string; error_description?: string }
       | undefined
-    const token = context.status === 200 ? oidc?.entities.ClientCredentials : undefined
-    if (token !== undefined && answer !== undefined)
-      answer.expires_in = (ledger.entryOf(token.jti)?.lifetime ?? 0) / 1_000
-    const error = answer?.error
+    const { access_token: issued, error } = answer ?? {}
+    const token = issued === undefined ? undefined : ledger.issue(issued)
+    if (token !== undefined && answer !== undefined) answer.expires_in = token.lifetime / 1_000
     exchanges.set(context.req, {
       form: (oidc?.body ?? {}) as Form,
-      tokenId: token?.jti,
+      token,
       error: error === undefined ? undefined : `${error}, ${answer?.error_description}`,
       detail: details.get(context.req),
     })
@@ -175,11 +169,6 @@ export async function createOAuthServer(options: OAuthServerOptions): Promise<OA
     return { request: resent(request, Buffer.from(form.toString()), { ...basic }), form: asked, ...judged }
   }
 
-  // an audience of one's own may be any
-  const known = 'aud' in settings.claims ? undefined : audience
-  const readJwt = createJwtReader({ publicKey, algorithm, issuer: origin, audience: known })
-  // an opaque token is its own id
-  const idOf = async (token: string) => (tokenFormat === 'jwt' ? readJwt(token) : token)
   return {
     jwks: { keys: [{ ...(await exportJWK(publicKey)), ...keyUse }] },
     async handle(request, response) {
@@ -202,10 +191,6 @@ export async function createOAuthServer(options: OAuthServerOptions): Promise<OA
       await handle(asked, response)
       return { ...(exchanges.get(asked) ?? noExchange), assertionFlaws }
     },
-    async find(token) {
-      const id = await idOf(token)
-      return id === undefined ? undefined : ledger.entryOf(id)
-    },
   }
 }
 
@@ -225,7 +210,7 @@ function invalidClient(error_description: string, challenge = {}): Answer {
   }
 }
 
-const noExchange: TokenExchange = { form: {}, tokenId: undefined, error: undefined, detail: undefined }
+const noExchange: TokenExchange = { form: {}, token: undefined, error: undefined, detail: undefined }
 
 /** Stores nothing: the ledger keeps the tokens, and the rest is not needed. */
 const noStorage: Adapter = {

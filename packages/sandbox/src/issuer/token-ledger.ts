@@ -23,23 +23,25 @@ export class TokenLedger {
     this.#realm = realm
   }
 
-  /** Adds a token that was issued now, with its `jti` as the id. */
-  issue(id: string): void {
+  /** Adds a token that was issued now. */
+  issue(token: string): LedgerEntry {
     this.#issued += 1
     const issuedAt = this.#now()
     const expiresAt = issuedAt + this.lifetime
-    this.#entries.set(id, {
+    const entry: Writable<LedgerEntry> = {
       name: `${this.#realm}-${this.#issued}`,
       lifetime: this.lifetime,
       issuedAt,
       promisedUntil: expiresAt,
       expiresAt,
       revokedAt: undefined,
-    })
+    }
+    this.#entries.set(token, entry)
+    return entry
   }
 
-  entryOf(id: string): LedgerEntry | undefined {
-    return this.#entries.get(id)
+  entryOf(token: string): LedgerEntry | undefined {
+    return this.#entries.get(token)
   }
 
   stateOf({ revokedAt, expiresAt }: LedgerEntry): TokenState {

@@ -118,6 +118,13 @@ export interface SeenRequest extends RequestFacts {
   entry: JournalEntry
 }
 
+export interface SeenClose {
+  /** The last request on it. */
+  last: SeenRequest
+  /** When it was closed, on the sandbox's own clock. */
+  at: number
+}
+
 /** Returns an entry on one line: its id, when it arrived (UTC), where, and what was decided and why. */
 export function entryLine({ id, at, target, method, path, reason }: JournalEntry): string {
   return `${id}  ${at.slice(11, 23)}  ${target}  ${method === null ? 'TLS' : `${method} ${path}`}: ${reason}`

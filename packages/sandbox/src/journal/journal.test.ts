@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { JournalEntry } from './entry.ts'
-import { createJournal } from './journal.ts'
+import { Journal } from './journal.ts'
 
 const request = (changed: Partial<JournalEntry> = {}): Omit<JournalEntry, 'id'> => ({
   at: '2026-01-01T00:00:00.000Z',
@@ -18,14 +18,14 @@ const request = (changed: Partial<JournalEntry> = {}): Omit<JournalEntry, 'id'> 
 })
 
 test('entries are numbered from 1, in order', () => {
-  const journal = createJournal(10)
+  const journal = new Journal(10)
   journal.add(request())
   journal.add(request())
   expect(journal.entries().map(({ id }) => id)).toEqual([1, 2])
 })
 
 test('a full journal drops its oldest entry, but none that is evidence', () => {
-  const journal = createJournal(3)
+  const journal = new Journal(3)
   journal.add(request())
   journal.keep(1)
   for (let more = 0; more < 3; more += 1) journal.add(request())
@@ -37,7 +37,7 @@ test('a full journal drops its oldest entry, but none that is evidence', () => {
 })
 
 test('a filter has to match in all of its fields', () => {
-  const journal = createJournal(10)
+  const journal = new Journal(10)
   journal.add(request({ status: 401, decision: 'refused' }))
   journal.add(request({ status: 401, decision: 'refused', target: 'weblink-api' }))
   journal.add(request({ client: 'curl/8.5.0' }))
@@ -51,7 +51,7 @@ test('a filter has to match in all of its fields', () => {
 })
 
 test('a listener hears of every new entry until it ends', () => {
-  const journal = createJournal(10)
+  const journal = new Journal(10)
   const heard: number[] = []
   const unlisten = journal.listen(({ id }) => heard.push(id))
   journal.add(request())

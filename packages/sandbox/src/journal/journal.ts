@@ -29,68 +29,64 @@ export const journalFilter: Allowed<JournalFilter> = object<JournalFilter>({
 })
 
 /** Keeps the newest entries, and older ones that are evidence. */
-export interface Journal {
-  add(entry: Omit<JournalEntry, 'id'>): JournalEntry
-  keep(id: number): void
-  entries(filter?: JournalFilter): JournalEntry[]
+export class Journal {
+  readonly #capacity: number
+  readonly #listeners = new Set<(entry: JournalEntry) => void>()
+  readonly #kept = new Map<number, JournalEntry>()
+  readonly #entries = new Map<number, JournalEntry>()
+  #lastId = 0
+  #total = 0
+  #dropped = 0
+
+  /** @param capacity - how many entries it keeps, in addition to the evidence. */
+  constructor(capacity: number) {
+    this.#capacity = capacity
+  }
+
+  add(facts: Omit<JournalEntry, 'id'>): JournalEntry {
+    const id = (this.#lastId += 1)
+    this.#total += 1
+    const entry = { id, ...facts }
+    this.#entries.set(id, entry)
+    if (this.#entries.size > this.#capacity) {
+      this.#entries.delete(id - this.#capacity)
+      if (!this.#kept.has(id - this.#capacity)) this.#dropped += 1
+    }
+    for (const listener of this.#listeners) listener(entry)
+    return entry
+  }
+
+  keep(id: number): void {
+    const entry = this.#entries.get(id)
+    if (entry !== undefined) this.#kept.set(id, entry)
+  }
+
+  entries({ limit, after = 0, id, ...wanted }: JournalFilter = {}): JournalEntry[] {
+    if (id !== undefined) return [this.#kept.get(id) ?? this.#entries.get(id) ?? []].flat()
+    const fields = Object.entries(wanted).filter(([, value]) => value !== undefined) as [
+      keyof JournalEntry,
+      unknown,
+    ][]
+    const matches = (entry: JournalEntry): boolean =>
+      entry.id > after && fields.every(([name, value]) => entry[name] === value)
+    const older = [...this.#kept.values()].filter((entry) => !this.#entries.has(entry.id))
+    const found = [...older.toSorted((a, b) => a.id - b.id), ...this.#entries.values()].filter(matches)
+    return limit === undefined ? found : found.slice(-limit)
+  }
+
   /** Returns how many entries were added since the journal was cleared, and how many of them were dropped because it was full. */
-  counts(): { total: number; dropped: number }
-  clear(): void
-  listen(listener: (entry: JournalEntry) => void): () => void
-}
+  counts(): { total: number; dropped: number } {
+    return { total: this.#total, dropped: this.#dropped }
+  }
 
-/**
- * Makes an empty journal.
- *
- * @param capacity - how many entries it keeps, in addition to the evidence.
- */
-export function createJournal(capacity: number): Journal {
-  const listeners = new Set<(entry: JournalEntry) => void>()
-  const kept = new Map<number, JournalEntry>()
-  let entries = new Map<number, JournalEntry>()
-  let lastId = 0
-  let [total, dropped] = [0, 0]
+  clear(): void {
+    this.#entries.clear()
+    this.#kept.clear()
+    this.#total = this.#dropped = 0
+  }
 
-  return {
-    add(facts) {
-      lastId += 1
-      total += 1
-      const entry = { id: lastId, ...facts }
-      entries.set(lastId, entry)
-      if (entries.size > capacity) {
-        entries.delete(lastId - capacity)
-        if (!kept.has(lastId - capacity)) dropped += 1
-      }
-      for (const listener of listeners) listener(entry)
-      return entry
-    },
-    keep(id) {
-      const entry = entries.get(id)
-      if (entry !== undefined) kept.set(id, entry)
-    },
-    entries({ limit, after = 0, id, ...wanted } = {}) {
-      if (id !== undefined) return [kept.get(id) ?? entries.get(id) ?? []].flat()
-      const fields = Object.entries(wanted).filter(([, value]) => value !== undefined) as [
-        keyof JournalEntry,
-        unknown,
-      ][]
-      const matches = (entry: JournalEntry): boolean =>
-        entry.id > after && fields.every(([name, value]) => entry[name] === value)
-      const older = [...kept.values()]
-        .filter((entry) => !entries.has(entry.id))
-        .toSorted((a, b) => a.id - b.id)
-      const found = [...older, ...entries.values()].filter(matches)
-      return limit === undefined ? found : found.slice(-limit)
-    },
-    counts: () => ({ total, dropped }),
-    clear() {
-      entries = new Map()
-      kept.clear()
-      total = dropped = 0
-    },
-    listen(listener) {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
-    },
+  listen(listener: (entry: JournalEntry) => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
   }
 }

@@ -7,7 +7,8 @@ import type { OfferedTls } from '../server/client-hello.ts'
 import type { Handler } from '../server/loopback-server.ts'
 import type { Pulse } from '../server/pulse.ts'
 import type { ServerClock } from '../server/server-clock.ts'
-import type { JournalEntry, Outcome, RequestFacts, SeenRequest } from './entry.ts'
+import type { Outcome, RequestFacts, SeenClose, SeenRequest } from './entry.ts'
+import type { Journal } from './journal.ts'
 import { judgeUrl, type Recognize } from './url-secrets.ts'
 
 export interface Watch {
@@ -18,8 +19,9 @@ export interface Watch {
   clock: ServerClock
   recognize: Recognize
   connections: Connections
-  observe: (entry: Omit<JournalEntry, 'id'>, facts: RequestFacts, connection: Connection) => void
-  observeClose: (connection: Connection, at: number) => void
+  journal: Journal
+  /** Who sees what arrived. */
+  judge: { see(request: SeenRequest): void; seeClose(close: SeenClose): void }
 }
 
 /** @param reachedAt - the earliest time at which the request, and its connection if that is new, may have arrived. */
@@ -27,13 +29,15 @@ type Watched = (request: IncomingMessage, response: ServerResponse, reachedAt: n
 
 /** Makes a handler that reports what was decided about each request. */
 export function watched(handle: Watched, watch: Watch): Handler {
-  const { realm, kind, now, pulse, clock, recognize, connections, observe, observeClose } = watch
+  const { realm, kind, now, pulse, clock, recognize, connections, journal, judge } = watch
 
   return async (request, response, openedAt) => {
     const arrivedAt = now()
     const at = new Date()
     const { url = '', method = '', headers } = request
-    const connection = connections.arrive(request.socket, (closed) => observeClose(closed, now()))
+    const connection = connections.arrive(request.socket, ({ last }) => {
+      if (last !== undefined) judge.seeClose({ last, at: now() })
+    })
     const onConnection = connection.requests
     const beganAt = onConnection === 1 ? openedAt : arrivedAt
     const reachedAt = Math.min(pulse.earliest(), beganAt)
@@ -44,8 +48,8 @@ export function watched(handle: Watched, watch: Watch): Handler {
 
     const outcome = await handle(request, response, reachedAt)
     const decidedAt = endedAt ?? now()
-    const { path, flaws } = await judgeUrl(url, recognize)
-    const entry: Omit<JournalEntry, 'id'> = {
+    const { path, flaws } = judgeUrl(url, recognize)
+    const entry = journal.add({
       at: at.toISOString(),
       target: `${realm}-${kind}`,
       client: clientOf(headers['user-agent']),
@@ -56,8 +60,9 @@ export function watched(handle: Watched, watch: Watch): Handler {
       status: response.headersSent && outcome.decision !== 'left' ? response.statusCode : null,
       decision: outcome.decision,
       reason: outcome.reason,
-    }
-    const facts: RequestFacts = {
+    })
+    const seen: SeenRequest = {
+      entry,
       realm,
       kind,
       beganAt,
@@ -72,7 +77,8 @@ export function watched(handle: Watched, watch: Watch): Handler {
       cut: outcome.cut ?? false,
       flaws: [...flaws, ...(outcome.flaws ?? [])],
     }
-    observe(entry, facts, connection)
+    connection.last = seen
+    judge.see(seen)
   }
 }
 
@@ -99,73 +105,59 @@ export interface Connection {
   last?: SeenRequest
 }
 
-export interface Connections {
-  /** Counts a request, and returns its connection. Calls `onClose` when the connection ends. */
-  arrive(socket: Socket, onClose: (connection: Connection) => void): Connection
-  /** Returns a new number for a connection without a request. */
-  open(): Connection
-}
+export class Connections {
+  readonly #known = new WeakMap<Socket, Connection>()
+  #last = 0
 
-export function createConnections(): Connections {
-  const known = new WeakMap<Socket, Connection>()
-  let last = 0
-  const open = (): Connection => {
-    last += 1
-    return { number: last, requests: 0 }
+  /** Returns a new number for a connection without a request. */
+  open(): Connection {
+    this.#last += 1
+    return { number: this.#last, requests: 0 }
   }
 
-  return {
-    open,
-    arrive(socket, onClose) {
-      let connection = known.get(socket)
-      if (connection === undefined) {
-        const opened = open()
-        connection = opened
-        known.set(socket, opened)
-        socket.once('close', () => onClose(opened))
-      }
-      connection.requests += 1
-      return connection
-    },
+  /** Counts a request, and returns its connection. Calls `onClose` when the connection ends. */
+  arrive(socket: Socket, onClose: (connection: Connection) => void): Connection {
+    const connection = this.#known.get(socket) ?? this.open()
+    if (connection.requests === 0) {
+      this.#known.set(socket, connection)
+      socket.once('close', () => onClose(connection))
+    }
+    connection.requests += 1
+    return connection
   }
 }
 
 /** Records a connection whose client offered a TLS version below 1.2, which servers must not accept (RFC 8996). */
 export function noticeOldTls(
   { old, alsoNew }: OfferedTls,
-  { realm, kind, now, connections, observe }: Watch,
+  { realm, kind, now, connections, journal, judge }: Watch,
 ): void {
-  const at = now()
   const connection = connections.open()
   const offered = `offered ${old.join(' and ')}`
-  observe(
-    {
-      at: new Date().toISOString(),
-      target: `${realm}-${kind}`,
-      client: 'unknown',
-      connection: connection.number,
-      method: null,
-      path: null,
-      token: null,
-      status: null,
-      decision: alsoNew ? 'answered' : 'refused',
-      reason: alsoNew ? `${offered} alongside a newer version` : `${offered} and nothing newer`,
-    },
-    {
-      realm,
-      kind: 'connection',
-      beganAt: at,
-      reachedAt: at,
-      arrivedAt: at,
-      decidedAt: at,
-      call: '',
-      retryAt: undefined,
-      token: undefined,
-      onConnection: 0,
-      resumed: false,
-      cut: false,
-      flaws: ['old-tls'],
-    },
-    connection,
-  )
+  const nothing = { client: 'unknown', method: null, path: null, token: null, status: null }
+  const entry = journal.add({
+    ...nothing,
+    at: new Date().toISOString(),
+    target: `${realm}-${kind}`,
+    connection: connection.number,
+    decision: alsoNew ? 'answered' : 'refused',
+    reason: alsoNew ? `${offered} alongside a newer version` : `${offered} and nothing newer`,
+  })
+  const seen: SeenRequest = { entry, ...factsAt(now()), realm, kind: 'connection', flaws: ['old-tls'] }
+  connection.last = seen
+  judge.see(seen)
 }
+
+/** What is known of a connection without a request. */
+const factsAt = (at: number): Omit<RequestFacts, 'realm' | 'kind' | 'flaws'> => ({
+  beganAt: at,
+  reachedAt: at,
+  arrivedAt: at,
+  decidedAt: at,
+  call: '',
+  retryAt: undefined,
+  token: undefined,
+  onConnection: 0,
+  resumed: false,
+  cut: false,
+})

@@ -12,11 +12,16 @@ export function json(value: unknown): Answer {
 }
 
 /** Returns a response with problem details (RFC 9457). */
-export function problem(status: number, detail: string, headers: OutgoingHttpHeaders = {}): Answer {
+export function problem(
+  status: number,
+  detail: string,
+  headers: OutgoingHttpHeaders = {},
+  more: object = {},
+): Answer {
   return {
     status,
     headers: { 'content-type': 'application/problem+json', ...headers },
-    body: JSON.stringify({ title: STATUS_CODES[status] ?? 'Unknown', status, detail }),
+    body: JSON.stringify({ title: STATUS_CODES[status] ?? 'Unknown', status, detail, ...more }),
   }
 }
 

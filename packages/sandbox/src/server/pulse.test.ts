@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
-import { createPulse, type Pulse } from './pulse.ts'
+import { Pulse } from './pulse.ts'
 
 let clock = 0
 let pulse: Pulse
 beforeEach(() => {
   vi.useFakeTimers()
   clock = 0
-  pulse = createPulse(() => clock)
+  pulse = new Pulse(() => clock)
 })
 afterEach(() => {
   pulse.stop()

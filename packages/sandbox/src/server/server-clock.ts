@@ -1,17 +1,14 @@
 /** The clock that a server shows to its clients. Control can set it wrong. */
-export interface ServerClock {
+export class ServerClock {
   /** By how many milliseconds the clock is ahead of this machine's clock; negative if it is behind. */
-  offset: number
-  epoch(): number
-  /** Returns the time as an HTTP date (RFC 9110 §5.6.7). */
-  date(): string
-}
+  offset = 0
 
-export function createServerClock(): ServerClock {
-  const clock: ServerClock = {
-    offset: 0,
-    epoch: () => Date.now() + clock.offset,
-    date: () => new Date(clock.epoch()).toUTCString(),
+  epoch(): number {
+    return Date.now() + this.offset
   }
-  return clock
+
+  /** Returns the time as an HTTP date (RFC 9110 §5.6.7). */
+  date(): string {
+    return new Date(this.epoch()).toUTCString()
+  }
 }

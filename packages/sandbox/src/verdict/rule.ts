@@ -1,11 +1,5 @@
-import type { SeenRequest } from '../journal/entry.ts'
-
-export interface SeenClose {
-  /** The last request on it. */
-  last: SeenRequest
-  /** When it was closed, on the sandbox's own clock. */
-  at: number
-}
+import { plural } from '../in-words.ts'
+import type { SeenClose, SeenRequest } from '../journal/entry.ts'
 
 /** An `error` costs calls or tokens, or shows a secret; a `warning` costs time; a `note` is right for a command typed by hand. */
 export type Severity = 'error' | 'warning' | 'note'
@@ -57,11 +51,6 @@ export function severities(findings: readonly { severity: Severity }[]): string 
   )
   const shown = counts.filter(([severity, length]) => length > 0 || severity !== 'note')
   return shown.map(([severity, length]) => plural(length, severity)).join(', ')
-}
-
-/** Returns `1 call` or `2 calls`. */
-export function plural(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`
 }
 
 /** How long after a response a client may still send requests that it had prepared before, in milliseconds. */

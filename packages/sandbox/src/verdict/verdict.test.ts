@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 
 import type { JournalEntry, RequestFacts, SeenRequest } from '../journal/entry.ts'
 import type { LedgerEntry } from '../journal/entry.ts'
-import { createJudge, rules, type Finding, type Judge } from './verdict.ts'
+import { Judge, rules, type Finding } from './verdict.ts'
 
 let judge: Judge
 let kept: number[]
@@ -11,7 +11,7 @@ let latest: SeenRequest
 beforeEach(() => {
   kept = []
   lastId = 0
-  judge = createJudge((id) => kept.push(id))
+  judge = new Judge((id) => kept.push(id))
 })
 
 type Changed = Partial<Omit<JournalEntry, 'id' | 'token'>> & Partial<RequestFacts>

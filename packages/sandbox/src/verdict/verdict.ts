@@ -1,4 +1,4 @@
-import type { SeenRequest } from '../journal/entry.ts'
+import type { SeenClose, SeenRequest } from '../journal/entry.ts'
 import { flawRules } from './rules/flaws.ts'
 import { endless401 } from './rules/endless-401.ts'
 import { hammeredIssuer } from './rules/hammered-issuer.ts'
@@ -6,7 +6,7 @@ import { ignoredRetryAfter } from './rules/ignored-retry-after.ts'
 import { needlessRenewal } from './rules/needless-renewal.ts'
 import { noKeepAlive } from './rules/no-keep-alive.ts'
 import { rejectedToken } from './rules/rejected-token.ts'
-import { mostEvidence, type Broken, type Rule, type SeenClose, type Severity, type Watcher } from './rule.ts'
+import { mostEvidence, type Broken, type Rule, type Severity, type Watcher } from './rule.ts'
 import { stampede } from './rules/stampede.ts'
 import { workLost } from './rules/work-lost.ts'
 
@@ -48,35 +48,31 @@ export const rules: readonly Rule[] = [
 ]
 
 /** Checks requests against the rules as they arrive. */
-export interface Judge {
-  see(request: SeenRequest): void
-  seeClose(close: SeenClose): void
-  verdict(): Verdict
-  clear(): void
-}
+export class Judge {
+  readonly #keep: (id: number) => void
+  #cases: readonly Case[] = []
 
-/**
- * Makes a judge that has seen no request.
- *
- * @param keep - keeps an entry of the journal as evidence.
- */
-export function createJudge(keep: (id: number) => void): Judge {
-  let cases = rules.map((rule) => openCase(rule, keep))
+  /** @param keep - keeps an entry of the journal as evidence. */
+  constructor(keep: (id: number) => void) {
+    this.#keep = keep
+    this.clear()
+  }
 
-  return {
-    see(request) {
-      for (const { watcher } of cases) watcher.see(request)
-    },
-    seeClose(close) {
-      for (const { watcher } of cases) watcher.seeClose?.(close)
-    },
-    verdict() {
-      const findings = cases.flatMap((each) => each.finding() ?? [])
-      return { ok: findings.every(({ severity }) => severity !== 'error'), findings }
-    },
-    clear() {
-      cases = rules.map((rule) => openCase(rule, keep))
-    },
+  see(request: SeenRequest): void {
+    for (const { watcher } of this.#cases) watcher.see(request)
+  }
+
+  seeClose(close: SeenClose): void {
+    for (const { watcher } of this.#cases) watcher.seeClose?.(close)
+  }
+
+  verdict(): Verdict {
+    const findings = this.#cases.flatMap((each) => each.finding() ?? [])
+    return { ok: findings.every(({ severity }) => severity !== 'error'), findings }
+  }
+
+  clear(): void {
+    this.#cases = rules.map((rule) => openCase(rule, this.#keep))
   }
 }
 

@@ -1,5 +1,6 @@
 import { BoundedMap } from '../../bounded-map.ts'
-import { plural, type Rule } from '../rule.ts'
+import { plural } from '../../in-words.ts'
+import type { Rule } from '../rule.ts'
 
 const inARow = 10
 /** A call that comes later than this after its 401 is made anew, as by a poller, not retried, in milliseconds. */

@@ -1,5 +1,6 @@
 import type { Flaw, JournalEntry } from '../../journal/entry.ts'
-import { isTyped, plural, type Rule } from '../rule.ts'
+import { plural } from '../../in-words.ts'
+import { isTyped, type Rule } from '../rule.ts'
 
 interface Text extends Pick<Rule, 'message' | 'fix'>, Partial<Pick<Rule, 'severity'>> {
   isNote?: (entry: JournalEntry) => boolean

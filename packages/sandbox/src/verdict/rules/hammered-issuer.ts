@@ -1,5 +1,6 @@
 import { perRealm } from '../../realm.ts'
-import { plural, type Rule } from '../rule.ts'
+import { plural } from '../../in-words.ts'
+import type { Rule } from '../rule.ts'
 
 const most = 10
 const window = 1_000

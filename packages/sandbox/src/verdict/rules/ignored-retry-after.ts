@@ -1,4 +1,5 @@
-import { plural, type Rule, timeToReact } from '../rule.ts'
+import { plural } from '../../in-words.ts'
+import { type Rule, timeToReact } from '../rule.ts'
 
 /** By how much a timer of a client may fire early, in milliseconds. */
 const tolerance = 50

@@ -1,6 +1,7 @@
 import type { JournalEntry, LedgerEntry, SeenRequest } from '../../journal/entry.ts'
 import { perRealm, realms } from '../../realm.ts'
-import { isTyped, plural, type Rule } from '../rule.ts'
+import { plural } from '../../in-words.ts'
+import { isTyped, type Rule } from '../rule.ts'
 import { TokenPairs } from '../token-pairs.ts'
 
 interface Current {

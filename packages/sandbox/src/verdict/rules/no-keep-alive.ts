@@ -1,6 +1,7 @@
-import type { JournalEntry } from '../../journal/entry.ts'
+import type { JournalEntry, SeenClose } from '../../journal/entry.ts'
 import { BoundedMap } from '../../bounded-map.ts'
-import { isTyped, plural, type Rule, type SeenClose } from '../rule.ts'
+import { plural } from '../../in-words.ts'
+import { isTyped, type Rule } from '../rule.ts'
 
 /** A client that closes a connection within this time after its only response does not reuse connections, in milliseconds. */
 const soon = 1_000

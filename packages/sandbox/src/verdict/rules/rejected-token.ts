@@ -1,5 +1,6 @@
 import { BoundedMap } from '../../bounded-map.ts'
-import { plural, type Rule, timeToReact } from '../rule.ts'
+import { plural } from '../../in-words.ts'
+import { type Rule, timeToReact } from '../rule.ts'
 
 const rememberedTokens = 1_000
 const rememberedConnections = 1_000

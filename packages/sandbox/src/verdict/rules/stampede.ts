@@ -1,5 +1,6 @@
 import type { SeenRequest } from '../../journal/entry.ts'
-import { plural, type Rule } from '../rule.ts'
+import { plural } from '../../in-words.ts'
+import type { Rule } from '../rule.ts'
 import { TokenPairs } from '../token-pairs.ts'
 
 const remembered = 200

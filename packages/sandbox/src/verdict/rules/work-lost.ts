@@ -1,6 +1,7 @@
 import { perRealm, type Realm } from '../../realm.ts'
 import { BoundedMap } from '../../bounded-map.ts'
-import { isTyped, plural, type Rule } from '../rule.ts'
+import { plural } from '../../in-words.ts'
+import { isTyped, type Rule } from '../rule.ts'
 
 const remembered = 10_000
 
