@@ -6,7 +6,7 @@ import { guide } from '../guide.ts'
 /** A fault, or a fact that an operator should know. Holds no secret, token, query or body. */
 export interface Finding {
   /** Stable across releases, such as `wrong-secret`: each has a section in docs/guide/doctor.md. */
-  readonly id: FindingId
+  readonly id: string
   /** `error`: calls fail. `warning`: calls will fail, or are not safe. `info`: worth knowing. */
   readonly severity: 'error' | 'warning' | 'info'
   /** The issuer, server, option or package that it is about. */
@@ -18,80 +18,12 @@ export interface Finding {
   readonly url: string
 }
 
-export type FindingId = (typeof findingIds)[number]
-
-export const findingIds = [
-  'option-wrong',
-  'tls-floor',
-  'tls-unverified',
-  'packages-differ',
-  'core-copies',
-  'host-unknown',
-  'connection-refused',
-  'connection-failed',
-  'no-response',
-  'proxy-unused',
-  'proxy-failed',
-  'proxy-password',
-  'own-fetch-failed',
-  'tls-too-old',
-  'authority-unknown',
-  'authority-private',
-  'ca-file-ignored',
-  'env-file-ignored',
-  'certificate-expired',
-  'certificate-not-yet-valid',
-  'certificate-expires',
-  'certificate-host',
-  'certificate-wrong',
-  'clock-off',
-  'environments-mixed',
-  'wrong-secret',
-  'wrong-key',
-  'credentials-exchanged',
-  'request-refused',
-  'credentials-missing',
-  'wrong-path',
-  'not-an-issuer',
-  'firewall-page',
-  'issuer-trouble',
-  'token-missing',
-  'lifetime-short',
-  'scope-narrowed',
-  'token-unusual',
-  'client-without-tokens',
-  'authorization-kept',
-  'call-unrouted',
-  'call-unauthorized',
-  'call-wrong-issuer',
-  'audience-differs',
-  'token-contested',
-  'call-forbidden',
-  'call-limited',
-  'call-failed',
-  'policy-differs',
-  'policy-slow',
-  'policy-missing',
-  'secret-expiring',
-  'secret-age-unknown',
-  'secrets-both-live',
-  'secret-refused',
-  'secret-droppable',
-  'assertion-not-sent',
-  'assertion-refused',
-  'assertion-readable',
-  'assertion-stale',
-  'store-failed',
-  'limiter-failed',
-  'eviction-policy',
-] as const
-
 type Severity = Finding['severity']
 type Text<Case> = string | ((found: Case) => string)
 
 /** A finding as a row: when it is found, and what it says. */
 interface Row<Case> {
-  readonly id: FindingId | ((found: Case) => FindingId)
+  readonly id: Text<Case>
   /** Whether it is found; always if this is missing. */
   readonly when?: (found: Case) => boolean
   readonly severity?: Severity | ((found: Case) => Severity)
@@ -123,8 +55,8 @@ export function table<Case>({ cases, rows, ...all }: Table<Case>): Check {
       const fits = rows.find(({ when }) => when?.(found) ?? true)
       if (fits === undefined) return []
       const { severity = all.severity ?? 'error', seen, fix } = fits
-      const id = typeof fits.id === 'string' ? fits.id : fits.id(found)
       const textOf = (text: Text<Case> = ''): string => (typeof text === 'string' ? text : text(found))
+      const id = textOf(fits.id)
       return {
         id,
         severity: typeof severity === 'string' ? severity : severity(found),

@@ -1,5 +1,5 @@
 import { placeOf } from '../credential-variables.ts'
-import { type FindingId, listed } from './finding.ts'
+import { listed } from './finding.ts'
 import { guide } from '../guide.ts'
 import type { TokenFacts, TokenFailure } from '../facts/token.ts'
 import { refusedFix, unsentFix } from './assertion.ts'
@@ -26,8 +26,7 @@ export const certificateStatuses: ReadonlySet<number> = new Set([400, 495, 496])
 /** The first of the issuers with a fault, the options of all, and all. */
 type FixFor = (first: Failed, options: string, group: readonly Failed[]) => string
 
-export type TokenFault = Extract<
-  FindingId,
+export type TokenFault =
   | 'wrong-secret'
   | 'wrong-key'
   | 'credentials-missing'
@@ -41,7 +40,6 @@ export type TokenFault = Extract<
   | 'issuer-trouble'
   | 'no-response'
   | 'token-missing'
->
 
 export const fixes: Readonly<Record<TokenFault, FixFor>> = {
   'wrong-secret': ({ readFrom, failure, option }, _, group) =>
