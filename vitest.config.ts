@@ -105,7 +105,7 @@ const read = (path: string): Manifest => JSON.parse(readFileSync(path, 'utf8')) 
 /** As above, for versions between the oldest and the newest. */
 const between = [
   { client: 'axios', imported: 'axios', alias: 'axios-1.12', files: 'conformance.test' },
-  { client: 'axios', imported: 'axios', alias: 'axios-1.16', files: 'conformance.test' },
+  { client: 'axios', imported: 'axios', alias: 'axios-1.16', files: 'conformance{.test,-fetch.long}' },
   { client: 'got', imported: 'got', alias: 'got-15.0', files: 'conformance.test' },
   { client: 'got', imported: 'got', alias: 'got-15.1', files: 'conformance.test' },
   { client: 'ky', imported: 'ky', alias: 'ky-2.0', files: 'conformance.test' },

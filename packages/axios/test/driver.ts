@@ -52,7 +52,9 @@ export function driverOf(axios: AxiosStatic, { name, adapter, limits }: Version)
     },
     errors: {
       isAbort: isCancel,
-      isTimeout: (error) => isAxiosError(error) && error.code === AxiosError.ECONNABORTED,
+      isTimeout: (error) =>
+        isAxiosError(error) &&
+        (error.code === AxiosError.ECONNABORTED || error.code === AxiosError.ETIMEDOUT),
       isNetwork: (error) =>
         isAxiosError(error) && error.request !== undefined && error.response === undefined,
       statusOf: (error) => (isAxiosError(error) ? error.response?.status : undefined),
