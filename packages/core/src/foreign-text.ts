@@ -9,6 +9,3 @@ export function printable(text: string, most = 200): string {
   // not half of a character
   return `${line.slice(0, most).replace(/[\uD800-\uDBFF]$/, '')}\u2026`
 }
-
-/** Whether something from outside is text, and not empty. */
-export const isText = (given: unknown): given is string => typeof given === 'string' && given !== ''

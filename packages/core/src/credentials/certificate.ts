@@ -1,5 +1,4 @@
-import { isText } from '../foreign-text.ts'
-import { shape } from '../options/check.ts'
+import { isText, shape } from '../options/check.ts'
 import { type TlsIdentity, tlsFault } from '../tls/client-certificate.ts'
 import { base64url, fromBase64url } from './bytes.ts'
 import { type Check, type CredentialsKind, date, text } from './client.ts'

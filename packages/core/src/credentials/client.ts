@@ -1,6 +1,12 @@
-import { isText } from '../foreign-text.ts'
-import { own, shape } from '../options/check.ts'
-import type { ClientAuthenticationMethod, ClientCredentials, CredentialsContext } from './credentials.ts'
+import { ClientSecretPost } from 'oauth4webapi'
+import { isText, own, shape } from '../options/check.ts'
+import type { ClientProof } from '../issuer/protocol.ts'
+import type {
+  ClientAuthenticationMethod,
+  ClientCredentials,
+  Credentials,
+  CredentialsContext,
+} from './credentials.ts'
 
 /** What is wrong with a field of given credentials, without quoting it. */
 export interface CredentialsFault {
@@ -59,11 +65,13 @@ export const date: Check = (value) =>
     ? undefined
     : { given: shape(value), allowed: 'a valid Date' }
 
-export const secretKind: CredentialsKind = {
+/** The secret in the form of the request (RFC 6749 §2.3.1). */
+export const secretInForm: ClientProof = {
   method: 'client_secret_post',
   proof: 'secret',
   needed: { clientSecret: text },
   optional: { secretIssuedAt: date },
+  prove: (client) => ClientSecretPost((client as Credentials).clientSecret),
 }
 
 export function fieldsOf({ needed, optional }: Fields): readonly string[] {

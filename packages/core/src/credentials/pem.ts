@@ -1,5 +1,4 @@
-import { isText } from '../foreign-text.ts'
-import { shape } from '../options/check.ts'
+import { isText, shape } from '../options/check.ts'
 import type { Check } from './client.ts'
 
 /** Returns what is wrong with text that must be PEM of this label, a regular expression. */

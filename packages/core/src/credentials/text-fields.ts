@@ -8,7 +8,7 @@ import {
   fieldsOf,
   markOf,
   readClient,
-  secretKind,
+  secretInForm,
   type TextKinds,
 } from './client.ts'
 import type { ClientCredentials, CredentialsProvider } from './credentials.ts'
@@ -31,7 +31,7 @@ export function textProvider(
   return provider as CredentialsProvider
 }
 
-function inText(kinds: CredentialsKinds = [secretKind]): TextKinds {
+function inText(kinds: CredentialsKinds = [secretInForm]): TextKinds {
   return kinds.map((kind) => kind.inText ?? kind) as readonly unknown[] as TextKinds
 }
 

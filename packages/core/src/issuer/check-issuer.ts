@@ -1,4 +1,4 @@
-import { mustBeObject, pathOf, refuse } from '../options/check.ts'
+import { isText, mustBeObject, pathOf, refuse } from '../options/check.ts'
 import { type ReadUrl, readPrivateHosts } from '../options/urls.ts'
 import {
   type Description,
@@ -16,7 +16,6 @@ import {
 import { type CheckedPolicy, checkRatePolicy } from '../limits/rate-policy.ts'
 import { type CheckedCredentials, checkCredentials, placeOf } from '../credentials/check-credentials.ts'
 import type { ClientAuthenticationMethod } from '../credentials/credentials.ts'
-import { isText } from '../foreign-text.ts'
 import type { IssuerOptions } from './issuer-options.ts'
 import { describeUrl, type UrlOptions, urlOptionOf } from './issuer-url.ts'
 import { type ClientProofs, type FormField, protocolOf, type TokenEndpoint } from './protocol.ts'

@@ -4,8 +4,8 @@ import { fromBase64url } from '../credentials/bytes.ts'
 import { text } from '../credentials/client.ts'
 import { type AssertionCredentials, unavailable } from '../credentials/credentials.ts'
 import { assertionFile } from '../credentials/text-file.ts'
-import { isText, printable } from '../foreign-text.ts'
-import { isRecord, shape } from '../options/check.ts'
+import { printable } from '../foreign-text.ts'
+import { isRecord, isText, shape } from '../options/check.ts'
 import type { AskedServer, ClientProof } from './protocol.ts'
 
 const optional: ClientProof['optional'] = {

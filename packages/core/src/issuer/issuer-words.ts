@@ -1,6 +1,7 @@
 import { fromBase64url } from '../credentials/bytes.ts'
 import { aboutRequest } from '../credentials/refused-client.ts'
-import { isText, printable } from '../foreign-text.ts'
+import { printable } from '../foreign-text.ts'
+import { isText } from '../options/check.ts'
 import type { IssuerResponse } from './protocol.ts'
 
 /** Fields of the form whose values the protocol fixes: an issuer may repeat them. */

@@ -1,4 +1,4 @@
-import { isText } from '../foreign-text.ts'
+import { isText } from '../options/check.ts'
 import { readInstant } from '../time/read-instant.ts'
 import { readWait } from '../time/read-wait.ts'
 import type { IssuerResponse } from './protocol.ts'

@@ -3,15 +3,15 @@ import { kindOf } from '../credentials/client.ts'
 import type { ClientCredentials } from '../credentials/credentials.ts'
 import { isTokenlaneError, type TokenlaneErrorCode } from '../errors.ts'
 import type { RenewalReason } from '../events.ts'
-import { isText } from '../foreign-text.ts'
+import { isText } from '../options/check.ts'
 import { later, moment, timeUntil } from '../time/expiry.ts'
-import { withTimeLimit } from '../time/countdown.ts'
+import { stepTime, withTimeLimit } from '../time/countdown.ts'
 import { Tracing } from '../tracing.ts'
 import { failure } from './issuer-failure.ts'
 import { askServer } from './issuer-request.ts'
 import { type AskedServer, type IssuedToken, knownServer, type TokenEndpoint } from './protocol.ts'
 import { readTokenResponse } from './token-response.ts'
-import { type ClientTokenSource, stepTime, type Wait } from './token-source.ts'
+import type { ClientTokenSource, Wait } from './token-source.ts'
 
 /** What a subscriber of `tokenlane:token.request` sees of one token request; the last four once it has ended. */
 interface TokenRequestMessage {

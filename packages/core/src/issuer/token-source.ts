@@ -51,8 +51,3 @@ export interface Wait {
    */
   pause(ms: number, early?: Promise<unknown>): Promise<void>
 }
-
-/** Returns how long one step may take, in milliseconds: `most`, or until the first waiting call gives up. */
-export function stepTime({ timeLeft }: Wait, most: number): number {
-  return Math.min(most, Math.max(1, timeLeft))
-}

@@ -50,6 +50,9 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null
 }
 
+/** Whether something from outside is text, and not empty. */
+export const isText = (given: unknown): given is string => typeof given === 'string' && given !== ''
+
 /** Returns an own option: nothing that other code added to `Object.prototype`. */
 export function own(value: unknown, name: string): unknown {
   return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined

@@ -1,5 +1,4 @@
-import { isText } from '../foreign-text.ts'
-import { allOf, mustBeObject, own, pathOf, refuse, shape, unknownOptions } from './check.ts'
+import { allOf, isText, mustBeObject, own, pathOf, refuse, shape, unknownOptions } from './check.ts'
 
 /**
  * Reads one option: returns it as it is used, with its default in place.

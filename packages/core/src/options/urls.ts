@@ -1,6 +1,6 @@
 import { TokenlaneError } from '../errors.ts'
-import { isText, printable } from '../foreign-text.ts'
-import { own, refuse, shape } from './check.ts'
+import { printable } from '../foreign-text.ts'
+import { isText, own, refuse, shape } from './check.ts'
 import { list, optional, type Reader, record, text } from './reader.ts'
 
 /** One URL for all environments, or one per environment, by name. */

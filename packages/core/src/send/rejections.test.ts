@@ -324,25 +324,32 @@ test('an API that accepts tokens does not end the doubt about renewals that anot
 })
 
 test('servers of an API that learn of a new token within 6 s: sequential calls cause no storm of renewals', async () => {
-  vi.spyOn(Math, 'random').mockImplementation(new Random(3).next)
-  const { tokens, issuer } = fakeService()
-  const issuedAt: number[] = []
-  issuer.respondWith(() => {
-    issuedAt.push(performance.now())
-    return issuer.token()
-  })
-  const statuses: number[] = []
-  for (let call = 0; call < 600; call += 1) {
-    const attempt = async (authorization: string): Promise<Exchange<number>> => {
-      const age = performance.now() - (issuedAt[Number(authorization.split('-')[1]) - 1] as number)
-      const status = age >= 2_000 * Math.floor(Math.random() * 4) ? 200 : 401
-      return answer(status, status)
+  const renewals: number[] = []
+  const refused: number[] = []
+  for (let seed = 1; seed <= 15; seed += 1) {
+    vi.spyOn(Math, 'random').mockImplementation(new Random(seed).next)
+    const { tokens, issuer } = fakeService()
+    const issuedAt: number[] = []
+    issuer.respondWith(() => {
+      issuedAt.push(performance.now())
+      return issuer.token()
+    })
+    const statuses: number[] = []
+    for (let call = 0; call < 600; call += 1) {
+      const attempt = async (authorization: string): Promise<Exchange<number>> => {
+        const age = performance.now() - (issuedAt[Number(authorization.split('-')[1]) - 1] as number)
+        const status = age >= 2_000 * Math.floor(Math.random() * 4) ? 200 : 401
+        return answer(status, status)
+      }
+      statuses.push(await inTime(apiOf(tokens).send(attempt)))
+      await vi.advanceTimersByTimeAsync(100)
     }
-    statuses.push(await inTime(apiOf(tokens).send(attempt)))
-    await vi.advanceTimersByTimeAsync(100)
+    renewals.push(issuer.count)
+    refused.push(statuses.filter((status) => status === 401).length)
   }
-  expect(issuer.count).toBeLessThan(20)
-  expect(statuses.filter((status) => status === 401).length).toBeLessThan(60)
+  const median = (counts: readonly number[]): number => counts.toSorted((a, b) => a - b)[7] as number
+  expect(median(renewals)).toBeLessThan(20)
+  expect(median(refused)).toBeLessThan(60)
 })
 
 test('a body that can be read once is not sent again with the same token either', async () => {

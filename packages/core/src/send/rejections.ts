@@ -238,6 +238,6 @@ export class Rejections {
     this.#old = undefined
     if (this.#spurned !== 'every') this.#spurned = this.#held.former()
     this.#held.drop()
-    emit({ type: 'token.rejected', issuer, api: baseUrl })
+    if (emit.isObserved) emit({ type: 'token.rejected', issuer, api: baseUrl })
   }
 }

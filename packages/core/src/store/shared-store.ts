@@ -1,7 +1,6 @@
 import { isTokenlaneError } from '../errors.ts'
 import type { Emit } from '../events.ts'
-import { isText } from '../foreign-text.ts'
-import { isRecord, refuse, refusingTo, shape } from '../options/check.ts'
+import { isRecord, isText, refuse, refusingTo, shape } from '../options/check.ts'
 import { guardedStore } from './guarded-store.ts'
 import { sharedSource } from './shared-source.ts'
 import { type ShareTokens, type SharedStore, sharing, type TokenStore } from './token-store.ts'

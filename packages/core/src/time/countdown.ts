@@ -67,6 +67,11 @@ export class Countdown {
   }
 }
 
+/** Returns how long one step may take, in milliseconds: `most`, or until the first waiting call gives up. */
+export function stepTime({ timeLeft }: { readonly timeLeft: number }, most: number): number {
+  return Math.min(most, Math.max(1, timeLeft))
+}
+
 /**
  * Does one step of a request with a signal that aborts once the process had `ms` milliseconds for it; its reason's message
  * says how many.

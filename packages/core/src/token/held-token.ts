@@ -15,6 +15,8 @@ interface HeldTokenOptions {
 /** The token that calls get, when it is to be renewed, and why; times are in milliseconds before it expires. */
 export class HeldToken {
   readonly #options: HeldTokenOptions
+  /** Which part of a lifetime before its end this process renews. */
+  readonly #margin = betweenHalfAndWhole(0.1)
   grant: Grant | undefined
   /** `undefined` before the first one, and after a 401 dropped it. */
   token: AccessToken | undefined
@@ -100,7 +102,7 @@ export class HeldToken {
   }
 
   #marginsOf({ lifetime }: Grant): Pick<HeldToken, 'renewBefore' | 'floor'> {
-    const { renewBefore = betweenHalfAndWhole(lifetime / 10) } = this.#options
+    const { renewBefore = this.#margin * lifetime } = this.#options
     return {
       // a short token would be renewed on every call
       renewBefore: Math.min(renewBefore, lifetime / 2),

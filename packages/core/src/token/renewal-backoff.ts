@@ -27,7 +27,7 @@ export interface FailedTries {
   readonly failedTries?: number
 }
 
-/** Decides when an issuer may be asked again after renewals that failed. */
+/** Decides when an issuer may be asked again after renewals that failed, until one succeeds. */
 export class RenewalBackoff {
   /** The last renewal, if it failed; another one is too early `until` a moment on the monotonic clock. */
   last: { readonly error: TokenlaneError; readonly until: number; readonly failFast: boolean } | undefined
@@ -48,16 +48,9 @@ export class RenewalBackoff {
     return performance.now() < until ? error : undefined
   }
 
-  /** Returns for how long tries had failed, in milliseconds, and how many; `undefined` if none had. */
-  succeeded(): { duration: number; failedTries: number } | undefined {
+  /** For how long tries have failed, in milliseconds, and how many; `undefined` if none has. */
+  get outage(): { duration: number; failedTries: number } | undefined {
     const { failingSince, failedTries = 0 } = this.failing
-    this.last = undefined
-    this.failing = {}
-    this.#failures = 0
-    this.#busy = 0
-    this.#crowded = 0
-    this.#lost = 0
-    this.lastTry = undefined
     if (failingSince === undefined) return undefined
     return { duration: Math.max(0, Date.now() - Date.parse(failingSince)), failedTries }
   }

@@ -3,13 +3,12 @@ import { printable } from '../foreign-text.ts'
 import { defined, type Emit, type RenewalReason } from '../events.ts'
 import type { CheckedIssuer } from '../issuer/check-issuer.ts'
 import type { Grant, TokenSource, Wait } from '../issuer/token-source.ts'
-import { isRequestBound } from '../runtime/request-bound.ts'
 import { abortable, Delay } from '../time/delay.ts'
 import { Countdown } from '../time/countdown.ts'
 import type { AccessToken } from '../access-token.ts'
 import type { HeldToken } from './held-token.ts'
-import type { RenewalBackoff } from './renewal-backoff.ts'
-import { shareAcrossRequests } from './share-across-requests.ts'
+import { RenewalBackoff } from './renewal-backoff.ts'
+import type { shareAcrossRequests } from './share-across-requests.ts'
 
 export interface Retry {
   /** How long to wait before it, in milliseconds. */
@@ -25,7 +24,10 @@ export type RenewalOptions = Pick<CheckedIssuer, 'renewBefore' | 'maxWait' | 'ur
 export type Renewed = RenewalOptions & {
   readonly source: TokenSource
   readonly held: HeldToken
-  readonly backoff: RenewalBackoff
+  /** Set where the runtime needs it. */
+  readonly share: typeof shareAcrossRequests | undefined
+  /** Since the first try that failed, until one succeeds. */
+  backoff: RenewalBackoff | undefined
 }
 
 /** One renewal, shared by every call that needs it: tries while calls wait and another try may end otherwise. */
@@ -49,7 +51,7 @@ export class Renewal implements Wait {
     this.#result = this.#run(first)
     // a background renewal may fail: that is reported to observers only
     this.#result.catch(() => {})
-    if (isRequestBound()) this.#shared = shareAcrossRequests(this.#result)
+    this.#shared = renewed.share?.(this.#result)
   }
 
   /** Whether the renewal will never end. */
@@ -117,7 +119,7 @@ export class Renewal implements Wait {
   async #run(first: Retry | undefined): Promise<AccessToken> {
     // the caller has stored the renewal by then
     await Promise.resolve()
-    const { held, backoff, source } = this.#renewed
+    const { held, source } = this.#renewed
     const reason = held.reason()
     const start = performance.now()
     let retry = first
@@ -136,7 +138,7 @@ export class Renewal implements Wait {
           retry = undefined
         } catch (error) {
           if (!isTokenlaneError(error)) throw error
-          backoff.tried(error)
+          this.#backoff.tried(error)
           const delay = this.#delayAfter(error, tries)
           if (delay === undefined) {
             // where `maxWait` cut the last try short, the one before it says more
@@ -152,10 +154,16 @@ export class Renewal implements Wait {
     }
   }
 
+  get #backoff(): RenewalBackoff {
+    return (this.#renewed.backoff ??= new RenewalBackoff())
+  }
+
   #use(grant: Grant, reason: RenewalReason): AccessToken {
     const { held, backoff, issuer, emit } = this.#renewed
     const token = held.use(grant)
-    const outage = backoff.succeeded()
+    this.#renewed.backoff = undefined
+    if (!emit.isObserved) return token
+    const outage = backoff?.outage
     const { duration } = grant
     const { expiresAt } = token
     if (duration === undefined) emit({ type: 'token.received', issuer, expiresAt })
@@ -170,7 +178,7 @@ export class Renewal implements Wait {
   async #pauseBefore({ delay, after }: Retry): Promise<void> {
     await this.#wait(delay)
     if (this.#waiting > 0 && !this.#isStopped) return
-    if (after !== this.#renewed.backoff.last?.error) this.#remember(after)
+    if (after !== this.#renewed.backoff?.last?.error) this.#remember(after)
     throw after
   }
 
@@ -187,13 +195,14 @@ export class Renewal implements Wait {
     // waiting calls are better served with the old token now than with a new one later
     this.#wasNeeded = this.needed
     return this.#wasNeeded && !this.#isStopped
-      ? this.#renewed.backoff.retryDelay(error, tries, this.timeLeft)
+      ? this.#backoff.retryDelay(error, tries, this.timeLeft)
       : undefined
   }
 
   /** Remembers and reports the failure; returns the error of the calls that have waited. */
   #giveUp(error: TokenlaneError, tries: number, span: number): TokenlaneError {
-    const { backoff, maxWait } = this.#renewed
+    const { maxWait } = this.#renewed
+    const backoff = this.#backoff
     // a refusal that was only remembered is not another failure
     if (error === backoff.last?.error) return error
     const last = error.definite === true ? error : afterTries(error, tries, span, maxWait)
@@ -203,16 +212,16 @@ export class Renewal implements Wait {
   }
 
   #remember(error: TokenlaneError): number {
-    const { held, backoff } = this.#renewed
+    const { held } = this.#renewed
     // calls that gave up early do not make the later ones fail at once
-    return backoff.failed(error, held.timeUntilOld() ?? (this.#waiting > 0 ? undefined : 0))
+    return this.#backoff.failed(error, held.timeUntilOld() ?? (this.#waiting > 0 ? undefined : 0))
   }
 
   #report(error: TokenlaneError, retryIn: number, callsFail: boolean): void {
-    const { issuer, url, held, backoff, maxWait, emit } = this.#renewed
+    const { issuer, url, held, maxWait, emit } = this.#renewed
     const { code, status, oauthError, transportCode } = error
     const reason = whyOf(error)
-    const repeats = backoff.tryFailed(error, reason)
+    const repeats = this.#backoff.tryFailed(error, reason)
     const tokenStillValid = held.unexpired() !== undefined
     emit({
       type: 'renewal.failed',

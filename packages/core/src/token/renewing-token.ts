@@ -7,7 +7,8 @@ import { dateFromNow } from '../time/duration.ts'
 import type { AccessToken } from '../access-token.ts'
 import { HeldToken } from './held-token.ts'
 import { Renewal, type RenewalOptions, type Renewed, type Retry } from './renewal.ts'
-import { type FailedTries, RenewalBackoff } from './renewal-backoff.ts'
+import type { FailedTries, RenewalBackoff } from './renewal-backoff.ts'
+import { shareAcrossRequests } from './share-across-requests.ts'
 
 export interface TokenStatus extends FailedTries {
   readonly token: 'none' | 'live' | 'expired'
@@ -31,14 +32,14 @@ export type CurrentToken = Pick<RenewingToken, 'live' | 'wait' | 'maxWait' | 'fa
 export class RenewingToken {
   readonly maxWait: number
   readonly held: HeldToken
-  readonly #backoff = new RenewalBackoff()
   readonly #renewed: Renewed
   #renewal: Renewal | undefined
 
   constructor(source: TokenSource, options: RenewalOptions) {
     this.maxWait = options.maxWait
     this.held = new HeldToken(options)
-    this.#renewed = { ...options, source, held: this.held, backoff: this.#backoff }
+    const share = isRequestBound() ? shareAcrossRequests : undefined
+    this.#renewed = { ...options, source, held: this.held, share, backoff: undefined }
   }
 
   /** Returns the token if it can be sent as it is; starts a background renewal when it is aging. */
@@ -53,7 +54,7 @@ export class RenewingToken {
   async wait(signal: AbortSignal | undefined): Promise<AccessToken> {
     let renewal = this.#renewal?.isUnderWay === true ? this.#renewal : undefined
     try {
-      const failed = this.#backoff.tooEarly
+      const failed = this.#renewed.backoff?.tooEarly
       renewal ??= this.#renewal = new Renewal(this.#renewed, failed && this.#waitAfter(failed))
       return await renewal.join(signal)
     } catch (error) {
@@ -71,12 +72,12 @@ export class RenewingToken {
 
   /** What the last try failed with, until one succeeds. */
   get failure(): RenewalBackoff['lastTry'] {
-    return this.#backoff.lastTry
+    return this.#renewed.backoff?.lastTry
   }
 
   status(): TokenStatus {
     const { token, left } = this.held
-    const { failing, last } = this.#backoff
+    const { failing, last } = this.#renewed.backoff ?? {}
     const age = left > 0 ? 'live' : 'expired'
     const state: TokenStatus['token'] = token === undefined ? 'none' : age
     return defined({
@@ -104,14 +105,15 @@ export class RenewingToken {
     const mayChange = provider !== undefined || initial.some((client) => 'assertion' in client)
     // a refused client may have a new secret by now: only the provider knows
     if (mayChange && isRefusal(after)) return undefined
-    const delay = this.held.unexpired() ? undefined : this.#backoff.untilNextTry(this.maxWait)
+    const delay = this.held.unexpired() ? undefined : this.#renewed.backoff?.untilNextTry(this.maxWait)
     if (delay === undefined) throw after
     return { delay, after }
   }
 
   #renewInBackground(): void {
-    if (!this.isIdle || this.#backoff.tooEarly !== undefined) return
+    if (!this.isIdle || this.#renewed.backoff?.tooEarly !== undefined) return
     // where it ends with an incoming request that nothing keeps going, calls have to wait for it
-    if (!isRequestBound() || requestKeeper() !== undefined) this.#renewal = new Renewal(this.#renewed)
+    if (this.#renewed.share === undefined || requestKeeper() !== undefined)
+      this.#renewal = new Renewal(this.#renewed)
   }
 }
