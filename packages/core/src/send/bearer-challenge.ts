@@ -17,7 +17,7 @@ const otherReasons = new Set([
 
 /** How libraries say that a token is not valid yet: ASP.NET Core, Spring, Go, PyJWT, jose, jsonwebtoken, Google, JJWT. */
 const notYet =
-  /\b(?:nbf|iat|not yet|too early|not active|in the future|(?:valid|accepted|used|use) (?:yet|before)|before use)\b/i
+  /\b(?:nbf|iat|not yet|too early|not active|in the future|(?:valid|used|accepted) (?:yet|before))\b/i
 /**
  * Returns by how many milliseconds the `Date` of an API that refuses a token is before the one of its issue, or 0 where only
  * the challenge says that the token is not valid yet (RFC 7519 §4.1.5); `undefined` where neither does.
