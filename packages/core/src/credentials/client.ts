@@ -1,12 +1,5 @@
-import { ClientSecretPost } from 'oauth4webapi'
 import { isText, own, shape } from '../options/check.ts'
-import type { ClientProof } from '../issuer/protocol.ts'
-import type {
-  ClientAuthenticationMethod,
-  ClientCredentials,
-  Credentials,
-  CredentialsContext,
-} from './credentials.ts'
+import type { ClientAuthenticationMethod, ClientCredentials, CredentialsContext } from './credentials.ts'
 
 /** What is wrong with a field of given credentials, without quoting it. */
 export interface CredentialsFault {
@@ -65,13 +58,11 @@ export const date: Check = (value) =>
     ? undefined
     : { given: shape(value), allowed: 'a valid Date' }
 
-/** The secret in the form of the request (RFC 6749 §2.3.1). */
-export const secretInForm: ClientProof = {
+export const secretKind: CredentialsKind = {
   method: 'client_secret_post',
   proof: 'secret',
   needed: { clientSecret: text },
   optional: { secretIssuedAt: date },
-  prove: (client) => ClientSecretPost((client as Credentials).clientSecret),
 }
 
 export function fieldsOf({ needed, optional }: Fields): readonly string[] {

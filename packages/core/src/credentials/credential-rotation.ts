@@ -37,7 +37,11 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
   const { issuer, credentials, proofs } = options
   const { initial, provider } = credentials
   const expiry = secretExpiry(options, emit)
-  if (provider === undefined) expiry.watch(initial[0])
+  let watched = provider === undefined ? initial[0] : undefined
+  /** Returns the days until the secret in use must be rotated, if that is known; gives due notices on the way. */
+  const daysLeft = (): number | undefined =>
+    watched?.secretIssuedAt && expiry.daysLeft(watched.clientId, watched.secretIssuedAt)
+  daysLeft()
   const refused = new Map<string, Refused>()
   let working: string | undefined
   let lastRefusal: TokenlaneError | undefined
@@ -94,8 +98,7 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
   }
 
   return {
-    /** Returns the days until the secret in use must be rotated; gives due notices on the way. */
-    daysLeft: (): number | undefined => expiry.daysLeft(),
+    daysLeft: (): number | undefined => daysLeft(),
 
     /**
      * Calls `request` with one client after the other until one is not refused; throws the last refusal if all were, now
@@ -115,7 +118,8 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
         const clients = await clientsNow(ask, timeLimit)
         const isLast = (client: ClientCredentials): boolean => keyOf(client) === working
         const list = clients.toSorted((a, b) => Number(isLast(b)) - Number(isLast(a)))
-        if (provider !== undefined) expiry.watch(list[0])
+        if (provider !== undefined) watched = list[0]
+        daysLeft()
         const forgotten = performance.now() - 2 * refusalMemory
         for (const [key, { at }] of refused) if (at <= forgotten) refused.delete(key)
         const keys = proofKeysOf(clients)
@@ -131,7 +135,8 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
             const answer = await request(client, memory)
             refused.delete(key)
             refusedSince = undefined
-            expiry.watch(client)
+            watched = client
+            daysLeft()
             const before = working
             working = keyOf(client)
             if (before !== undefined && before !== working)

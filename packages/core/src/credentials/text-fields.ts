@@ -8,7 +8,7 @@ import {
   fieldsOf,
   markOf,
   readClient,
-  secretInForm,
+  secretKind,
   type TextKinds,
 } from './client.ts'
 import type { ClientCredentials, CredentialsProvider } from './credentials.ts'
@@ -31,7 +31,7 @@ export function textProvider(
   return provider as CredentialsProvider
 }
 
-function inText(kinds: CredentialsKinds = [secretInForm]): TextKinds {
+function inText(kinds: CredentialsKinds = [secretKind]): TextKinds {
   return kinds.map((kind) => kind.inText ?? kind) as readonly unknown[] as TextKinds
 }
 

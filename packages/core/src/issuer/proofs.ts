@@ -11,8 +11,7 @@ import {
 import { keyKind, signedJwt } from '../credentials/private-key.ts'
 import { canSendCertificate, certificateFetch } from '../tls/client-certificate.ts'
 import { byAssertion, givenAssertion } from './given-assertion.ts'
-import { secretInForm } from '../credentials/client.ts'
-import type { ClientProof, ClientProofs } from './protocol.ts'
+import { type ClientProof, type ClientProofs, secretInForm } from './protocol.ts'
 
 // The ways below are functions: a bundler keeps an object with a spread in it even where nothing uses it.
 

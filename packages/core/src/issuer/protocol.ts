@@ -1,6 +1,6 @@
-import type { AuthorizationServer, ClientAuth } from 'oauth4webapi'
-import { type CredentialsKind, secretInForm } from '../credentials/client.ts'
-import type { ClientCredentials } from '../credentials/credentials.ts'
+import { type AuthorizationServer, type ClientAuth, ClientSecretPost } from 'oauth4webapi'
+import { type CredentialsKind, secretKind } from '../credentials/client.ts'
+import type { ClientCredentials, Credentials } from '../credentials/credentials.ts'
 import type { Reader } from '../options/reader.ts'
 
 /** How an issuer is asked. A bundle carries only what its application's issuers need. */
@@ -129,6 +129,12 @@ export interface ClientProof extends CredentialsKind {
 }
 
 export type ClientProofs = readonly [ClientProof, ...ClientProof[]]
+
+/** The secret in the form of the request (RFC 6749 §2.3.1). */
+export const secretInForm: ClientProof = {
+  ...secretKind,
+  prove: (client) => ClientSecretPost((client as Credentials).clientSecret),
+}
 
 const plain: IssuerProtocol = { proofs: () => [secretInForm] }
 
