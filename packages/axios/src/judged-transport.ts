@@ -38,7 +38,7 @@ export function judgedTransport(
     const chunks = await discardBody(body)
     const again = async (): Promise<Response> => new Response(chunks && new Blob(chunks as never), response)
     refused = async () => ({ env: { ...given.env, fetch: again } })
-    return new Response(null, { status })
+    return new Response('', { status })
   }
   const [own, other] = isHttps
     ? (['httpsAgent', 'httpAgent'] as const)

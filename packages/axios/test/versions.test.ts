@@ -114,6 +114,18 @@ describe.each(ways)('axios $name by $adapter', ({ name, adapter, axios }) => {
     expect([api.requests.length, tokenRequests()]).toEqual([2, 1])
   })
 
+  test.each([
+    ['shows its progress', { onDownloadProgress: () => {} }],
+    ['has a signal', { signal: new AbortController().signal }],
+    ['has a timeout and is streamed', { timeout: 60_000, responseType: 'stream' as const }],
+  ])('a 401 to a call that %s renews the token, and the call is sent again', async (_call, options) => {
+    const api = await open((_, number) => (number === 1 ? rejection : { status: 200 }))
+    const client = axios.create({ adapter, proxy: false })
+    attachTokens(client, fakeTokens({ apis: [api.url] }))
+    expect((await client.get(api.url, options)).status).toBe(200)
+    expect(api.requests).toHaveLength(2)
+  })
+
   // axios/axios#3780
   test('an upload whose source goes away while its call waits fails with an error of axios', async () => {
     const renewed = Promise.withResolvers<void>()
