@@ -58,7 +58,7 @@ class Turn implements BudgetQueue {
     this.policy = policy
     this.emit = emit
     this.#budget = budget
-    this.#demand = budget.demandOf(this, { method: 'POST', url })
+    this.#demand = budget.claims.demands.of({ method: 'POST', url }, policy)
     budget.join(this)
   }
 

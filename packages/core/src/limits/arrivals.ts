@@ -154,12 +154,9 @@ export class Arrivals<Units = unknown> {
     this.lag += (Math.min(before, Math.max(request.latest, now - this.#window)) - sentAt - this.lag) / 16
   }
 
-  freed(): void {
-    this.#connections.freed()
-  }
-
-  /** A request ended without a response, which may still arrive, or was never sent. */
-  dropped(request: SentRequest<Units>): void {
+  /** An exchange ended. A request without a response may still arrive, or was never sent. */
+  ended(request: SentRequest<Units>): void {
+    if (!request.isOpen) return this.#connections.freed()
     this.#close(request)
     this.#connections.closed()
   }
@@ -200,11 +197,11 @@ export class Arrivals<Units = unknown> {
 
   #lookIn(ms: number, now: number): void {
     this.#nextLook = now + ms
-    this.#stopLooking = this.#clock.after(ms, () => this.#look())
+    this.#stopLooking = this.#clock.after(ms, this.#look)
   }
 
   /** By now everything has left except requests whose connection may be being set up. */
-  #look(): void {
+  readonly #look = (): void => {
     const now = this.#clock.now()
     this.stillHere(now)
     for (const request of this.#leaving)

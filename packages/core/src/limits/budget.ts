@@ -2,17 +2,11 @@ import { defined, type Emit, type NamedLimit } from '../events.ts'
 import { dateFromNow, finiteDuration } from '../time/duration.ts'
 import { Asked } from './asked.ts'
 import { Claims } from './claims.ts'
-import type { AskingCall, Demand } from './demand.ts'
+import type { Demand } from './demand.ts'
 import { InUse, type LimitStatus } from './in-use.ts'
 import { limiterOf } from './memory-limiter.ts'
 import { PolicyWatch, type Slowed } from './policy-watch.ts'
-import {
-  closesConnection,
-  isRefusal,
-  readPolicy,
-  type ResponseHead,
-  settledCost,
-} from './rate-limit-headers.ts'
+import { readAnswer, readPolicy, type ResponseHead } from './rate-limit-headers.ts'
 import type { Claim, RateLimiter, RateLimiterFactory, Word } from './rate-limiter.ts'
 import { type CheckedPolicy, checkRatePolicy, type RateLimit } from './rate-policy.ts'
 import { type Restrained, Restraint, type Unit } from './restraint.ts'
@@ -62,12 +56,13 @@ export class Budget {
   readonly #limiter: RateLimiter
   readonly #queues = new Set<BudgetQueue>()
   readonly #turns = new Turns<BudgetQueue>()
-  readonly #claims: Claims
+  readonly claims: Claims
   readonly #inUse: InUse
   /** How far the API makes calls hold back. */
   readonly restraint: Restraint
   #watch: PolicyWatch
-  readonly #asked: Asked
+  /** `undefined` where units are kept in this process: then none are reserved. */
+  readonly #asked: Asked | undefined
   /** Why the shared budget fails; `undefined` while it works. */
   failure: string | undefined
   /** Whether it outlives its queues. */
@@ -77,7 +72,7 @@ export class Budget {
   constructor(api: string, policy: CheckedPolicy, create: RateLimiterFactory | undefined, isKept = false) {
     this.#api = api
     this.#isKept = isKept
-    this.#claims = new Claims(api, policy, (demand) => !this.#inUse.of(demand).share)
+    this.claims = new Claims(api, policy, (demand) => !this.#inUse.of(demand).share)
     this.#watch = new PolicyWatch(api, policy)
     const emit: (...event: Parameters<Emit>) => void = (event) => this.#first?.emit(event)
     this.#limiter = limiterOf(create, {
@@ -94,9 +89,9 @@ export class Budget {
         emit({ type: 'limiter.recovered', api })
       },
     })
-    this.#asked = new Asked(this.#limiter)
-    this.#inUse = new InUse(this.#limiter, this.#claims)
-    this.restraint = new Restraint(api, this.#claims, this.#inUse, this.#limiter, {
+    this.#asked = create && new Asked(this.#limiter)
+    this.#inUse = new InUse(this.#limiter, this.claims)
+    this.restraint = new Restraint(api, this.claims, this.#inUse, this.#limiter, {
       soon: () => this.#turns.serveSoon(),
       all: () => this.#serveAll(),
     })
@@ -120,7 +115,7 @@ export class Budget {
     return (
       this.#queues.size === 0 &&
       this.restraint.pauses.until <= performance.now() &&
-      !this.#claims.pace.isLower &&
+      !this.claims.pace.isLower &&
       !this.#inUse.fullest
     )
   }
@@ -130,24 +125,17 @@ export class Budget {
     await this.#limiter.close()
   }
 
-  get plain(): Demand {
-    return this.#claims.demands.plain
-  }
-
-  demandOf(queue: BudgetQueue, call: AskingCall): Demand {
-    return this.#claims.demands.of(call, queue.policy)
-  }
-
   /** @param couldUse - how many calls could be sent, this one included. */
   take(queue: BudgetQueue, demand: Demand, now: number, couldUse: number): Unit | Obstacle {
     const isShared = this.#queues.size > 1
     if (isShared && !this.#turns.mayTake(queue, demand, couldUse)) return { cause: 'limit', ms: Infinity }
-    const claim = this.#claims.of(demand, now, this.restraint.pauses.trial)
-    const permit = this.#asked.take(demand, claim, isShared ? this.#turns.wanted(demand.key) : couldUse)
+    const claim = this.claims.of(demand, now, this.restraint.pauses.trial)
+    const wanted = isShared ? this.#turns.wanted(demand.key) : couldUse
+    const permit = this.#asked?.take(demand, claim, wanted) ?? this.#limiter.take(claim, wanted)
     if (typeof permit === 'number') {
       const obstacle = this.#obstacle(queue, claim, permit, now)
       if (!isShared) return obstacle
-      this.#turns.waits(obstacle.ms, obstacle.cause === 'pause' || this.#claims.demands.areAlike)
+      this.#turns.waits(obstacle.ms, obstacle.cause === 'pause' || this.claims.demands.areAlike)
       return { ...obstacle, ms: Infinity }
     }
     if (isShared) this.#turns.took(queue)
@@ -158,13 +146,12 @@ export class Budget {
   responded(queue: BudgetQueue, unit: Unit, response: ResponseHead): boolean {
     const { policy, emit } = queue
     const now = performance.now()
-    const isRefused = isRefusal(response, policy)
-    const cost = settledCost(response, isRefused, unit.demand, policy)
-    const answer = { isRefused, cost }
-    unit.permit.answered(closesConnection(response) ? { ...answer, closes: true } : answer)
-    if (this.#claims.pace.hasCalendar) this.#claims.readClock(response, unit.sentAt, now)
-    const isReporting = this.#watch.isReporting(emit)
-    const isRead = policy.rateLimitHeaders && (isRefused || isReporting || this.#claims.pace.isLower)
+    const answer = readAnswer(response, unit.demand.cost, policy)
+    const { isRefused } = answer
+    unit.permit.answered(answer)
+    if (this.claims.pace.hasCalendar) this.claims.readClock(response, unit.sentAt, now)
+    const isReporting = emit.isObserved && this.#watch.isReporting
+    const isRead = policy.rateLimitHeaders && (isRefused || isReporting || this.claims.pace.isLower)
     const named = isRead ? readPolicy(response) : none
     this.restraint.responded(queue, unit, { response, isRefused, named, now })
     if (isReporting && named.length > 0) this.#watch.compare(named, emit)
@@ -175,13 +162,13 @@ export class Budget {
   ended(unit: Unit, wasSent: boolean): void {
     if (wasSent) unit.permit.ended()
     else unit.permit.cancel()
-    this.restraint.ended(unit, wasSent)
+    if (!unit.isAnswered || unit.isTrial) this.restraint.ended(unit, wasSent)
     if (this.#queues.size > 1) this.#turns.serveSoon()
   }
 
   /** Returns the milliseconds until the `ahead`-th call of a queue from now may be sent at the earliest. */
-  forecast(queue: BudgetQueue, ahead: number, demand: Demand = this.plain, lag = 0): number {
-    const claim = this.#claims.of(demand, performance.now())
+  forecast(queue: BudgetQueue, ahead: number, demand: Demand = this.claims.demands.plain, lag = 0): number {
+    const claim = this.claims.of(demand, performance.now())
     const all = ahead + this.#turns.wantedBeside(queue, demand, ahead)
     return finiteDuration(this.#limiter.forecast(claim, all, lag, this.restraint.pauses.until))
   }
@@ -208,14 +195,14 @@ export class Budget {
   /** No call of a queue can use a unit now, or none of this kind. */
   gaveUp(queue: BudgetQueue, demand?: Demand): void {
     this.#turns.leave(queue, demand)
-    this.#asked.withdraw(demand, (key) => this.#turns.wanted(key) > 0)
+    this.#asked?.withdraw(demand, (key) => this.#turns.wanted(key) > 0)
   }
 
   status(): LimitsStatus {
     const pause = this.restraint.pauses.until - performance.now()
     const { left = Infinity, arrivesWithin } = this.#inUse.of()
     const share = this.#inUse.fullest
-    const { accounting, limits } = this.#claims.policy
+    const { accounting, limits } = this.claims.policy
     const learned = accounting === 'learned' ? arrivesWithin : undefined
     return defined({
       limiterFailure: this.failure,
@@ -237,7 +224,7 @@ export class Budget {
   #obstacle(queue: BudgetQueue, claim: Claim, ms: number, now: number): Obstacle {
     const { trial } = this.restraint.pauses
     if (trial !== undefined && this.#inUse.isTried(trial)) return { cause: 'pause', ms: trial.until - now }
-    if (!this.#claims.pace.isLower && claim.limits.length > 0) {
+    if (!this.claims.pace.isLower && claim.limits.length > 0) {
       const { share, lag } = this.#inUse.of()
       this.#watch.waits(share ?? 0, lag, now, queue.emit)
     }
@@ -246,7 +233,7 @@ export class Budget {
   }
 
   #setLimits(policy: CheckedPolicy): void {
-    this.#claims.setPolicy(policy)
+    this.claims.setPolicy(policy)
     this.#watch = new PolicyWatch(this.#api, policy)
   }
 
@@ -255,12 +242,12 @@ export class Budget {
     const { about, text } = word
     try {
       if (about === 'policy')
-        this.#setLimits({ ...this.#claims.policy, ...checkRatePolicy(JSON.parse(text), about) })
+        this.#setLimits({ ...this.claims.policy, ...checkRatePolicy(JSON.parse(text), about) })
       else this.restraint.hear(word, this.#first?.policy.longestPause)
     } catch {
       return
     }
-    this.#claims.forget()
+    this.claims.forget()
     this.#serveAll()
   }
 

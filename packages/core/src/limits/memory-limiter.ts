@@ -3,6 +3,7 @@ import { Arrivals, type LimiterClock, type SentRequest } from './arrivals.ts'
 import {
   type Answer,
   type Claim,
+  type FixedLimit,
   isSliding,
   type LimitedApi,
   type LimitInForce,
@@ -63,10 +64,12 @@ const longestBatched = 10_000
 const mostUnused = 100
 
 interface Window {
-  readonly limit: LimitInForce
+  readonly quota: number
   readonly series: Series
   /** How long a unit counts, in milliseconds; 0 for a limit between two moments. */
   readonly span: number
+  /** Set for a limit between two moments. */
+  readonly fixed: FixedLimit | undefined
 }
 
 interface Counted {
@@ -118,10 +121,7 @@ class MemoryLimiter implements RateLimiter {
     if (wait > 0) return wait
     this.#lastSentAt = now
     const permit = new MemoryPermit(this.#arrivals, series, cost, now)
-    for (const each of series) {
-      each.forget(now)
-      each.add(permit.request.latest, cost)
-    }
+    for (const each of series) each.add(permit.request.latest, cost, now)
     return permit
   }
 
@@ -157,9 +157,10 @@ class MemoryLimiter implements RateLimiter {
     if (known !== undefined) return known
     const windows = limits.map((limit) => {
       const series = this.#seriesOf(limit.series)
-      const span = isSliding(limit) ? unitSpan(limit.window) : 0
+      const { quota } = limit
+      const [span, fixed] = isSliding(limit) ? [unitSpan(limit.window)] : [0, limit]
       series.span = Math.max(series.span, span)
-      return { limit, series, span }
+      return { quota, series, span, fixed }
     })
     const longestSpan = Math.max(0, ...windows.map(({ span }) => span))
     this.#arrivals.setPolicy(accounting, unansweredGrace, longestSpan)
@@ -217,40 +218,36 @@ class MemoryPermit implements Permit {
   }
 
   ended(): void {
-    if (this.request.isOpen) this.#arrivals.dropped(this.request)
-    else this.#arrivals.freed()
+    this.#arrivals.ended(this.request)
   }
 
   cancel(): void {
-    this.#arrivals.dropped(this.request)
+    this.#arrivals.ended(this.request)
     this.#settle(0)
   }
 
   #settle(cost: number): void {
-    const { latest } = this.request
+    const { latest, sentAt } = this.request
     for (const series of this.series) {
       series.remove(latest, this.cost)
-      if (cost > 0) series.add(latest, cost)
+      if (cost > 0) series.add(latest, cost, sentAt)
     }
     this.cost = cost
   }
 }
 
-function inUse({ limit, series, span }: Window, now: number): number {
-  if (isSliding(limit)) return series.after(now - span)
-  series.span = Math.max(series.span, now - limit.since)
-  return series.after(limit.since)
+function inUse({ series, span, fixed }: Window, now: number): number {
+  if (fixed === undefined) return series.after(now - span)
+  series.span = Math.max(series.span, now - fixed.since)
+  return series.after(fixed.since)
 }
 
 /** Returns the milliseconds until this number of units is free; `cost` of them at least. */
 function waitFor(window: Window, now: number, units: number, cost: number): number {
-  const { limit, series, span } = window
-  const { quota } = limit
-  const used = inUse(window, now)
-  if (!isSliding(limit))
-    return used + Math.min(cost, quota) > quota + inexact ? Math.max(1, limit.until - now) : 0
-  const missing = used + Math.min(units, quota) - quota
-  return missing > inexact ? series.timeOf(missing, now - span) + span - now : 0
+  const { quota, series, span, fixed } = window
+  const missing = inUse(window, now) + Math.min(fixed ? cost : units, quota) - quota
+  if (missing <= inexact) return 0
+  return fixed ? Math.max(1, fixed.until - now) : series.timeOf(missing, now - span) + span - now
 }
 
 /**
@@ -260,8 +257,7 @@ function waitFor(window: Window, now: number, units: number, cost: number): numb
  * @param slack how much earlier than now known the units in use may come free.
  */
 function forecastOf(window: Window, units: number, start: number, lag: number, slack: number): number {
-  const { limit, series, span } = window
-  const { quota } = limit
+  const { quota, series, span, fixed } = window
   const known = inUse(window, start + slack)
   const used = Math.min(known, quota)
   // after the quota was lowered, the first units that come free make no room
@@ -269,7 +265,7 @@ function forecastOf(window: Window, units: number, start: number, lag: number, s
   const beyond = units - (quota - used)
   if (beyond <= inexact) return 0
   const rounds = Math.ceil((beyond - inexact) / quota) - 1
-  if (!isSliding(limit)) return Math.max(0, limit.until - start) + rounds * (limit.until - limit.since)
+  if (fixed) return Math.max(0, fixed.until - start) + rounds * (fixed.until - fixed.since)
   const round = span + lag
   const inRound = beyond - rounds * quota
   const freeAt = series.timeOf(inRound + surplus, start + slack - span) + span - slack

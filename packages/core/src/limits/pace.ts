@@ -37,7 +37,7 @@ export class Pace {
   readonly #limits: readonly PacedLimit[]
   readonly #unknown = new PacedLimit({ quota: Infinity, window: shortest })
   #refusals: Refusals | undefined
-  /** The last responses, and how many of them refused a call: both are halved from time to time. */
+  /** The last responses, and how many of them refused a call: both are halved where they are many. */
   #lastResponses = 0
   #lastRefused = 0
   /** Calls that were accepted since the API last accepted one after a refusal, and since when. */
@@ -59,6 +59,8 @@ export class Pace {
 
   readonly hasCalendar: boolean
   isLower = false
+  /** Whether the API has refused calls since it last accepted one again. */
+  isRefused = false
 
   /** The limits that hold now for calls of this kind. */
   inForce({ series }: Demand, clock: ApiClock, now: number): LimitInForce[] {
@@ -82,10 +84,6 @@ export class Pace {
     return this.#lastRefused / (this.#lastResponses || 1)
   }
 
-  get isRefused(): boolean {
-    return this.#refusals !== undefined
-  }
-
   /** Counts accepted calls; returns whether the pace changes. `named` are the limits in the API's headers. */
   accepted(
     count: number,
@@ -95,7 +93,7 @@ export class Pace {
     now: number,
   ): boolean {
     this.#accepted += count
-    this.#countResponses(count, 0)
+    this.#lastResponses += count
     this.#unknown.accepted(count, sentAt)
     let index = 0
     for (const limit of this.#limits) {
@@ -128,9 +126,13 @@ export class Pace {
   ): boolean {
     this.#refusals ??= { demand, at: sentAt, count: 0, lasted: 0, isNamed: false }
     this.#refusals.count += count
-    this.#countResponses(count, count)
+    this.isRefused = true
+    for (; this.#lastResponses >= mostResponses; this.#lastResponses /= 2) this.#lastRefused /= 2
+    this.#lastResponses += count
+    this.#lastRefused += count
     const lasted = asked + (isNew ? sentAt - this.#refusals.at : 0)
     this.#refusals.lasted = Math.max(this.#refusals.lasted, lasted)
+    if (named.length === 0) return false
     let isChanged = false
     for (const limit of this.#limits) {
       const most = namedFor(limit, named)
@@ -162,6 +164,7 @@ export class Pace {
 
   resumed(now: number): void {
     this.#refusals = undefined
+    this.isRefused = false
     this.#accepted = 0
     this.#since = now
   }
@@ -181,14 +184,6 @@ export class Pace {
     for (const [index, limit] of this.#limits.entries()) limit.take(limits[index] as FoundLimit, now)
     this.#noteWhetherLower()
     this.resumed(now)
-  }
-
-  #countResponses(count: number, refused: number): void {
-    this.#lastResponses += count
-    this.#lastRefused += refused
-    if (this.#lastResponses < mostResponses) return
-    this.#lastResponses /= 2
-    this.#lastRefused /= 2
   }
 
   #lower({ demand, at, count, lasted }: Refusals, underWay: number, now: number): void {

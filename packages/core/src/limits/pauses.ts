@@ -49,9 +49,8 @@ export class Pauses {
   /** The limit of the trial, until its response has arrived. */
   trial: FixedLimit | undefined
 
-  get until(): number {
-    return this.#state.kind === 'paused' ? this.#state.until : Number.NEGATIVE_INFINITY
-  }
+  /** Until when no call may be sent, if one is paused for. */
+  until: number = Number.NEGATIVE_INFINITY
 
   /** Returns for how many milliseconds no call may be sent, 0 if one may; after a pause the trial begins. */
   wait(now: number): number {
@@ -94,6 +93,7 @@ export class Pauses {
     if (this.#state.kind === 'trial') this.#state.countdown.stop()
     this.#state = state
     this.isOpen = state.kind === 'open'
+    this.until = state.kind === 'paused' ? state.until : Number.NEGATIVE_INFINITY
     this.trial = state.kind === 'trial' ? state.limit : undefined
   }
 

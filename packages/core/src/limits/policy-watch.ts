@@ -26,6 +26,8 @@ export class PolicyWatch {
   readonly #reported = new Set<string>()
   /** Set if calls that waited last got a low share. */
   slowed: Slowed | undefined
+  /** Whether other policies than those that were reported are. */
+  isReporting = true
   #lowSince = 0
   #waitedAt = Number.NEGATIVE_INFINITY
   #isSaid = false
@@ -33,10 +35,6 @@ export class PolicyWatch {
   constructor(api: string, policy: CheckedPolicy) {
     this.#api = api
     this.#policy = policy
-  }
-
-  isReporting(emit: Emit): boolean {
-    return emit.isObserved && this.#reported.size < mostReported
   }
 
   compare(seen: readonly RateLimit[], emit: Emit): void {
@@ -48,6 +46,7 @@ export class PolicyWatch {
     const key = JSON.stringify(differing)
     if (differing.length === 0 || this.#reported.has(key)) return
     this.#reported.add(key)
+    this.isReporting = this.#reported.size < mostReported
     emit({ type: 'policy.differs', api: this.#api, configured, seen })
   }
 

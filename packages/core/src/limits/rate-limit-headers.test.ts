@@ -37,6 +37,15 @@ test.each<[Record<string, string>, number]>([
   expect(pauseOf(response(headers))).toBe(expected)
 })
 
+test('a response asks by the finest of its headers, and by the next one where that is nonsense', () => {
+  const asked = (headers: Record<string, string>): number | undefined => pauseOf(response(headers))
+  expect(asked({ 'retry-after': '2' })).toBe(2_000)
+  expect(asked({ 'retry-after': '2', 'retry-after-ms': '1234.5' })).toBe(1_234.5)
+  expect(asked({ 'retry-after': '2', 'x-ms-retry-after-ms': '1234' })).toBe(1_234)
+  expect(asked({ 'retry-after': '2', 'retry-after-ms': 'soon' })).toBe(2_000)
+  expect(asked({})).toBeUndefined()
+})
+
 test.each<Record<string, string>>([
   {},
   { 'retry-after': '-1' },

@@ -1,7 +1,8 @@
+import type { Answer } from './rate-limiter.ts'
 import type { CheckedPolicy, PolicyResponse, RateLimit, RateLimitHeaders } from './rate-policy.ts'
 import { refuse, refusingTo } from '../options/check.ts'
 import { readInstant } from '../time/read-instant.ts'
-import { readRetryAfter, readWait, unitOf } from '../time/read-wait.ts'
+import { readWait, retryAfter, unitOf } from '../time/read-wait.ts'
 
 /** Status and headers of a response. */
 export interface ResponseHead {
@@ -30,39 +31,57 @@ export interface RemainingQuota {
 
 /** A longer header is ignored. */
 const longestHeader = 1_024
-const structured: readonly RateLimitHeaders[] = [{ remaining: 'ratelimit' }]
+
+/** Headers that name a quota, and the first of these that says when it is whole again. */
+interface QuotaHeaders extends Omit<RateLimitHeaders, 'reset'> {
+  readonly resets: readonly string[]
+  /** What is meant where none does. */
+  readonly unsaid?: number
+}
+const structured: readonly QuotaHeaders[] = [{ remaining: 'ratelimit', resets: [] }]
 /**
  * Before `RateLimit` there were `…-remaining` and `…-reset`. GitHub has the second prefix, Okta and X the third; Symfony and
  * Discord have other resets.
  */
-const predecessors = [
-  { remaining: 'ratelimit-remaining', reset: 'ratelimit-reset' },
-  { remaining: 'x-ratelimit-remaining', reset: 'x-ratelimit-retry-after' },
-  { remaining: 'x-ratelimit-remaining', reset: 'x-ratelimit-reset-after' },
-  { remaining: 'x-ratelimit-remaining', reset: 'x-ratelimit-reset' },
-  { remaining: 'x-rate-limit-remaining', reset: 'x-rate-limit-reset' },
-]
-const common: readonly RateLimitHeaders[] = [...structured, ...predecessors]
-
-/**
- * Whether a response says that a limit was exceeded. A status other than 429 means other things too: it is a limit where it
- * says when to come back, or that nothing remains.
- */
-export function isRefusal(
-  response: ResponseHead,
+const predecessors: readonly QuotaHeaders[] = [
+  { remaining: 'ratelimit-remaining', resets: ['ratelimit-reset'] },
   {
-    limitedStatuses,
-    isLimited,
-    rateLimitHeaders,
-  }: Pick<CheckedPolicy, 'limitedStatuses' | 'isLimited' | 'rateLimitHeaders'>,
-): boolean {
-  if (isLimited !== undefined) return answerOf('isLimited', isLimited, response)
-  if (!limitedStatuses.includes(response.status)) return false
+    remaining: 'x-ratelimit-remaining',
+    resets: ['x-ratelimit-retry-after', 'x-ratelimit-reset-after', 'x-ratelimit-reset'],
+  },
+  { remaining: 'x-rate-limit-remaining', resets: ['x-rate-limit-reset'] },
+]
+const common: readonly QuotaHeaders[] = [...structured, ...predecessors]
+
+/** Returns what a response says of the units of its call, which took `cost` of them. */
+export function readAnswer(response: ResponseHead, cost: number, policy: CheckedPolicy): Answer {
+  const { isLimited, limitedStatuses, actualCost, countsRefused } = policy
+  const isRefused = isLimited
+    ? answerOf('isLimited', isLimited, response)
+    : limitedStatuses.includes(response.status) && namesLimit(response, policy)
+  const counted = isRefused ? (countsRefused ? cost : 0) : actualCost && costOf(response, actualCost)
+  // a client that keeps no connection has asked for its end
+  const closes = textOf(response, 'connection')?.toLowerCase() === 'close'
+  const answer = { isRefused, cost: counted ?? cost }
+  return closes ? { ...answer, closes } : answer
+}
+
+/** A status other than 429 means other things too: it is a limit where it says when to come back, or that nothing remains. */
+function namesLimit(response: ResponseHead, { rateLimitHeaders }: CheckedPolicy): boolean {
   return (
     response.status === 429 ||
-    retryAfterOf(response) !== undefined ||
+    waitOf(response, retryAfter) !== undefined ||
     readRemaining(response, rateLimitHeaders)?.remaining === 0
   )
+}
+
+function costOf(
+  response: ResponseHead,
+  actualCost: Exclude<CheckedPolicy['actualCost'], undefined>,
+): number | undefined {
+  const given: unknown = answerOf('actualCost', actualCost, response)
+  const actual = typeof given === 'string' ? numberOf(given) : given
+  return Number.isFinite(actual) && (actual as number) >= 0 ? (actual as number) : undefined
 }
 
 /**
@@ -76,43 +95,19 @@ export function readAsked(
   response: ResponseHead,
   rateLimitHeaders: CheckedPolicy['rateLimitHeaders'],
 ): number | undefined {
-  const asked = retryAfterOf(response)
+  const asked = waitOf(response, retryAfter)
   if (asked !== undefined || rateLimitHeaders === false) return asked
   const isCommon = rateLimitHeaders === true
-  const usedUp = quotasOf(response, isCommon ? structured : [rateLimitHeaders]).filter(isUsedUp)
+  const usedUp = quotasOf(response, isCommon ? structured : [ownHeaders(rateLimitHeaders)]).filter(isUsedUp)
   // a reset is that of a quota: it says nothing of a limit on something else, while some of the quota remains
   const before = isCommon ? quotasOf(response, predecessors) : []
   const others = isCommon && (before.length === 0 || before.some(isUsedUp)) ? predecessors : []
   const pauses = [
     Math.max(0, ...usedUp.map(({ resetIn }) => resetIn)),
-    ...others.map(({ reset }) => readWait(textOf(response, reset), clockOf(response)) ?? 0),
+    ...others.flatMap(({ resets }) => resets.map((name) => waitOf(response, [name]) ?? 0)),
   ]
   // a reset within this second is written as 0, and names no pause
   return pauses.find((pause) => pause > 0)
-}
-
-function retryAfterOf(response: ResponseHead): number | undefined {
-  return readRetryAfter(
-    (name) => (name === 'retry-after' && response.retryAfter) || textOf(response, name),
-    clockOf(response),
-  )
-}
-
-export function settledCost(
-  response: ResponseHead,
-  isRefused: boolean,
-  demand: { readonly cost: number },
-  { actualCost, countsRefused }: Pick<CheckedPolicy, 'actualCost' | 'countsRefused'>,
-): number {
-  if (isRefused) return countsRefused ? demand.cost : 0
-  const given: unknown = actualCost && answerOf('actualCost', actualCost, response)
-  const actual = typeof given === 'string' ? numberOf(given) : given
-  return Number.isFinite(actual) && (actual as number) >= 0 ? (actual as number) : demand.cost
-}
-
-/** Whether a response is the last one of its connection: a client that keeps none has asked for that. */
-export function closesConnection(response: ResponseHead): boolean {
-  return textOf(response, 'connection')?.toLowerCase() === 'close'
 }
 
 /** Returns when the response began by the API's clock, in epoch milliseconds; `undefined` for one that a cache kept. */
@@ -133,17 +128,17 @@ export function readRemaining(
   response: ResponseHead,
   rateLimitHeaders: CheckedPolicy['rateLimitHeaders'] = true,
 ): RemainingQuota | undefined {
-  const names = typeof rateLimitHeaders === 'object' ? [rateLimitHeaders] : common
-  const [tightest] = (rateLimitHeaders === false ? [] : quotasOf(response, names)).toSorted(
-    (a, b) => a.remaining - b.remaining || b.resetIn - a.resetIn,
-  )
-  return tightest
+  if (rateLimitHeaders === false) return undefined
+  const quotas = quotasOf(response, rateLimitHeaders === true ? common : [ownHeaders(rateLimitHeaders)])
+  if (quotas.length < 2) return quotas[0]
+  return quotas.toSorted((a, b) => a.remaining - b.remaining || b.resetIn - a.resetIn)[0]
 }
 
 /** Returns the limits on calls that the headers name with their window; empty where they name none. */
 export function readPolicy(response: ResponseHead): RateLimit[] {
   const text = textOf(response, 'ratelimit-policy') ?? textOf(response, 'ratelimit-limit')
   const limits: RateLimit[] = []
+  if (text === undefined) return limits
   for (const member of membersOf(text)) {
     if ((member.get('qu') ?? 'requests') !== 'requests') continue
     const quota = numberOf(member.get('q') ?? member.get(''))
@@ -158,42 +153,58 @@ function isUsedUp({ remaining }: RemainingQuota): boolean {
   return remaining === 0
 }
 
+/** An API's own headers may leave out when the quota is whole again. */
+function ownHeaders({ reset, ...names }: RateLimitHeaders): QuotaHeaders {
+  return { ...names, resets: reset === undefined ? [] : [reset], unsaid: 0 }
+}
+
 /** Returns the quotas of the first of these headers that name any. */
-function quotasOf(response: ResponseHead, headers: readonly RateLimitHeaders[]): RemainingQuota[] {
+function quotasOf(response: ResponseHead, headers: readonly QuotaHeaders[]): RemainingQuota[] {
   for (const names of headers) {
-    const quotas = quotasIn(response, names)
+    const text = textOf(response, names.remaining)
+    const quotas = text === undefined ? [] : quotasIn(text, response, names)
     if (quotas.length > 0) return quotas
   }
   return []
+}
+
+/** Returns the milliseconds that the first readable one of these headers names. */
+function waitOf(response: ResponseHead, names: readonly string[]): number | undefined {
+  for (const name of names) {
+    const text = (name === 'retry-after' && response.retryAfter) || textOf(response, name)
+    const ms = text === undefined ? undefined : readWait(text, clockOf(response), unitOf(name))
+    if (ms !== undefined) return ms
+  }
+  return undefined
 }
 
 /**
  * Returns the quotas that a header names: `17`, `32/40`, which is how much is used of how much, `"name";r=17;t=30`, or
  * `remaining=17, reset=30` as older drafts have it; or several.
  */
-function quotasIn(response: ResponseHead, names: RateLimitHeaders): RemainingQuota[] {
-  const { remaining, reset, limit } = names
-  const text = textOf(response, remaining)
-  if (text === undefined) return []
-  // an API's own headers may leave out when the quota is whole again
-  const unsaid = common.includes(names) ? undefined : 0
-  const quota = (left: number | undefined, at: string | undefined, unit?: number): RemainingQuota[] => {
-    const resetIn = readWait(at, clockOf(response), unit) ?? unsaid
+function quotasIn(
+  text: string,
+  response: ResponseHead,
+  { resets, limit, unsaid }: QuotaHeaders,
+): RemainingQuota[] {
+  const quota = (left: number | undefined, wait: number | undefined): RemainingQuota[] => {
+    const resetIn = wait ?? unsaid
     return left === undefined || resetIn === undefined ? [] : [{ remaining: Math.max(0, left), resetIn }]
   }
+  const within = (at: string | undefined): number | undefined => readWait(at, clockOf(response))
   const members = membersOf(text)
   const all = new Map(members.flatMap((member) => [...member]))
   const named = [
-    ...members.flatMap((member) => quota(numberOf(member.get('r')), member.get('t'))),
-    ...quota(numberOf(all.get('remaining')), all.get('reset') ?? all.get('resets')),
+    ...members.flatMap((member) => quota(numberOf(member.get('r')), within(member.get('t')))),
+    ...quota(numberOf(all.get('remaining')), within(all.get('reset') ?? all.get('resets'))),
   ]
   if (named.length > 0) return named
   const most = numberOf(limit && textOf(response, limit)) ?? Infinity
-  const resetText = reset === undefined ? undefined : textOf(response, reset)
+  const resetIn = waitOf(response, resets)
   return text.split(',').flatMap((part) => {
     const [, used, of] = /(\d+)\s*\/\s*(\d+)/.exec(part) ?? []
     const left = used === undefined ? numberOf(part.trim()) : Number(of) - Number(used)
-    return quota(left && Math.min(left, most), resetText, unitOf(reset ?? ''))
+    return quota(left && Math.min(left, most), resetIn)
   })
 }
 
@@ -214,11 +225,11 @@ function numberOf(text: string | undefined): number | undefined {
 const quoted = /"(?:[^"\\]|\\.)*"/g
 
 /** The members of a list (RFC 9651 §3.1) by their parameters, as far as these fields need them; a value has no name. */
-function membersOf(text: string | undefined): Map<string, string>[] {
+function membersOf(text: string): Map<string, string>[] {
   // one that lacks a quotation mark says nothing
-  if (text?.replaceAll(quoted, '').includes('"')) return []
+  if (text.replaceAll(quoted, '').includes('"')) return []
   // a comma or semicolon within quotes is part of a name
-  const pieces = text?.match(/(?:"(?:[^"\\]|\\.)*"|[^",])+/g) ?? []
+  const pieces = text.match(/(?:"(?:[^"\\]|\\.)*"|[^",])+/g) ?? []
   return pieces.map((piece) => {
     const parameters = piece.match(/(?:"(?:[^"\\]|\\.)*"|[^";])+/g) ?? []
     return new Map(

@@ -45,24 +45,27 @@ export class Refusals {
   #wasLight = false
   /** Whether the last refusal only taught the limiter. */
   isLesson = false
+  /** Whether the API has accepted a call since. */
+  areOver = true
 
   /** How many there have been in a row. */
   get count(): number {
     return this.#row.count
   }
 
-  /** Returns what to remember of a call that is refused, whose first refusal since the API last accepted a call may be `known`. */
-  ofCall(known: Refusal | undefined, maxWait: number | undefined): Refusal {
-    if (known?.row === this.#row) return known
-    known?.countdown?.stop()
-    const countdown = maxWait === undefined ? undefined : new Countdown(maxWait)
-    return { row: this.#row, before: this.#row.count, countdown }
-  }
-
-  /** Whether a refused call is given up: the API has accepted none for long since. `pause`: how long none may be sent. */
-  givesUp({ row, before, countdown }: Refusal, pause: number, maxWait: number | undefined): boolean {
+  /**
+   * Whether a refused call is given up: the API has accepted none since it refused the call first, and for long. `pause`:
+   * how long none may be sent.
+   */
+  givesUp(call: RefusedCall, pause: number, maxWait: number | undefined): boolean {
+    if (call.refusal?.row !== this.#row) {
+      call.refusal?.countdown?.stop()
+      const countdown = maxWait === undefined ? undefined : new Countdown(maxWait)
+      call.refusal = { row: this.#row, before: this.#row.count, countdown }
+    }
+    const { before, countdown } = call.refusal
     if (maxWait !== undefined) return (countdown?.spent ?? 0) + pause > maxWait
-    return row === this.#row && row.count >= before + mostRefusals
+    return this.#row.count >= before + mostRefusals
   }
 
   /** Whether a call with this order was sent after the last refusal. */
@@ -75,11 +78,12 @@ export class Refusals {
    * last refusal.
    */
   refused(order: number, sent: number, isLower: boolean, policy: CheckedPolicy): boolean {
+    this.areOver = false
     this.#wasLight = this.isLight
     if (!this.isAfter(order)) return false
     if (!this.isLight) this.#row.count += 1
     this.#order = sent
-    this.isLesson = this.#mayLearn(order, sent, policy) && !isLower
+    this.isLesson = policy.accounting === 'learned' && this.#mayLearn(order, sent, policy) && !isLower
     return true
   }
 
@@ -96,6 +100,7 @@ export class Refusals {
     if (order <= this.#order) return
     if (this.#row.count > 0) this.end()
     this.isLight = false
+    this.areOver = true
   }
 
   end(): void {
@@ -105,15 +110,16 @@ export class Refusals {
   hear(count: number, sent: number): void {
     this.#row.count = count
     this.#order = sent
+    this.areOver = false
   }
 
   /** Whether a refusal only teaches the limiter: then there is neither a trial call nor another pace. */
-  #mayLearn(order: number, sent: number, { limits, accounting }: CheckedPolicy): boolean {
+  #mayLearn(order: number, sent: number, { limits }: CheckedPolicy): boolean {
     const round = Math.max(0, ...limits.map(({ quota }) => quota))
     this.#lessons = this.#lessons.filter((at) => order <= at + lessonRounds * round)
     const isRare = this.#lessons.length < mostLessons
     this.#lessons.push(sent)
-    return accounting === 'learned' && isRare
+    return isRare
   }
 
   /** Returns how long to wait, in milliseconds, where the API does not say. */

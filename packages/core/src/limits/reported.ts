@@ -10,16 +10,11 @@ const rounding = 1_000
  * reports are ignored: whole-second resets are coarser than the limiter's own clock.
  */
 export class Reported {
-  #remaining = Infinity
+  /** How many; `Infinity` where it says nothing that the limiter does not know. */
+  remaining: number = Infinity
   #resetAt = Number.NEGATIVE_INFINITY
   /** Order of the call whose response counted last. */
   #reporter = 0
-
-  /** Counts a call; returns for how many milliseconds the API accepts no further one, else 0. */
-  sent(now: number): number {
-    this.#remaining -= 1
-    return this.#remaining > 0 ? 0 : this.#usedUp(now)
-  }
 
   /**
    * Reads what the response to call number `order` says, when `sent` calls had been sent. The API counted that call before
@@ -37,18 +32,19 @@ export class Reported {
     if (order < this.#reporter) return undefined
     this.#reporter = order
     const remain = remaining - (sent - order)
-    this.#remaining = left > remain || resetIn > nextIn + rounding ? remain : Infinity
+    this.remaining = left > remain || resetIn > nextIn + rounding ? remain : Infinity
     this.#resetAt = now + resetIn
-    return { remain: remain > 0, usedUp: this.#usedUp(now) }
+    return { remain: remain > 0, usedUp: this.usedUp(now) }
   }
 
   forget(): void {
-    this.#remaining = Infinity
+    this.remaining = Infinity
   }
 
-  #usedUp(now: number): number {
-    if (this.#remaining > 0) return 0
-    this.#remaining = Infinity
+  /** Returns for how many milliseconds the API accepts no further call, else 0. */
+  usedUp(now: number): number {
+    if (this.remaining > 0) return 0
+    this.remaining = Infinity
     return Math.max(0, Math.ceil(this.#resetAt - now))
   }
 }

@@ -4,7 +4,7 @@ import type { Claims } from './claims.ts'
 import type { Demand } from './demand.ts'
 import type { InUse } from './in-use.ts'
 import { longestTrial, type Pause, Pauses, readPause } from './pauses.ts'
-import { readAsked, readRemaining, type ResponseHead } from './rate-limit-headers.ts'
+import { readAsked, readRemaining, type RemainingQuota, type ResponseHead } from './rate-limit-headers.ts'
 import type { Permit, RateLimiter, Word } from './rate-limiter.ts'
 import { type CheckedPolicy, lengthOf, type RateLimit } from './rate-policy.ts'
 import { type RefusedCall, Refusals } from './refusals.ts'
@@ -90,14 +90,12 @@ export class Restraint {
     this.#serve = serve
   }
 
-  /** Whether a call that is refused is given up: the API has accepted none since it was refused first, and for long. */
   givesUp(call: RefusedCall, maxWait: number | undefined): boolean {
-    call.refusal = this.#refusals.ofCall(call.refusal, maxWait)
-    return this.#refusals.givesUp(call.refusal, this.pauses.until - performance.now(), maxWait)
+    return this.#refusals.givesUp(call, this.pauses.until - performance.now(), maxWait)
   }
 
+  /** Returns for how many milliseconds no call may be sent, where pauses are not open. */
   pausedFor(now: number): number {
-    if (this.pauses.isOpen) return 0
     const wait = this.pauses.wait(now)
     const overdue = this.pauses.overdueTrial(now)
     // no response for long: the other calls follow, unless the trial call is still waiting for a unit
@@ -121,17 +119,24 @@ export class Restraint {
     const isTrial = this.pauses.trial !== undefined
     this.#sent += 1
     this.#unanswered += 1
-    const usedUp = this.#reported.sent(now)
-    if (usedUp > 0) this.#useUp(queue, usedUp, now)
+    this.#reported.remaining -= 1
+    if (this.#reported.remaining <= 0) this.#useUp(queue, this.#reported.usedUp(now), now)
     return { permit, demand, order: this.#sent, sentAt: now, isTrial, isAnswered: false }
   }
 
   responded(queue: Restrained, unit: Unit, reading: Reading): void {
     unit.isAnswered = true
     this.#unanswered -= 1
+    const { response, named, now } = reading
+    const { demand, sentAt } = unit
+    const { pace } = this.#claims
     if (reading.isRefused) this.#refused(queue, unit, reading)
-    else this.#accepted(queue, unit, reading)
-    if (queue.policy.rateLimitHeaders) this.#readRemaining(queue, unit, reading)
+    else {
+      if (unit.isTrial || pace.isRefused || !this.#refusals.areOver) this.#acceptedAgain(queue, unit, reading)
+      if (pace.accepted(demand.cost, named, demand, this.#arrivalOf(sentAt, now), now)) this.#keepPace()
+    }
+    const quota = readRemaining(response, queue.policy.rateLimitHeaders)
+    if (quota !== undefined) this.#remain(queue, unit, quota, reading)
   }
 
   ended(unit: Unit, wasSent: boolean): void {
@@ -176,11 +181,7 @@ export class Restraint {
     if (isLower) this.#keepPace()
   }
 
-  #accepted(
-    queue: Restrained,
-    { order, isTrial, sentAt, demand }: Unit,
-    { response, named, now }: Reading,
-  ): void {
+  #acceptedAgain(queue: Restrained, { order, isTrial }: Unit, { response, now }: Reading): void {
     const { pace } = this.#claims
     const { isLight: wasLight, isLesson } = this.#refusals
     if (response.status !== 401) this.#refusals.accepted(order)
@@ -191,7 +192,6 @@ export class Restraint {
       this.#keepPace(queue)
       this.#open()
     } else if (isTrial && this.pauses.trial !== undefined) this.#open()
-    if (pace.accepted(demand.cost, named, demand, this.#arrivalOf(sentAt, now), now)) this.#keepPace()
   }
 
   /** Returns about when an accepted call arrived: where the API stood still meanwhile, long after it was sent. */
@@ -213,9 +213,12 @@ export class Restraint {
     if (queue !== undefined && differs && this.allows !== undefined) this.#sayPaused(queue, this.#lastPause)
   }
 
-  #readRemaining(queue: Restrained, { order, sentAt, demand }: Unit, { response, now }: Reading): void {
-    const quota = readRemaining(response, queue.policy.rateLimitHeaders)
-    if (quota === undefined) return
+  #remain(
+    queue: Restrained,
+    { order, sentAt, demand }: Unit,
+    quota: RemainingQuota,
+    { response, now }: Reading,
+  ): void {
     this.#reportedStatus = response.status
     if (quota.remaining === 0) this.#claims.pace.hold(now)
     const { limits } = this.#claims.policy
@@ -231,11 +234,12 @@ export class Restraint {
       this.#tellPause(0)
       this.#serve.all()
     }
-    if (read !== undefined && read.usedUp > 0) this.#useUp(queue, read.usedUp, now)
+    if (read !== undefined) this.#useUp(queue, read.usedUp, now)
   }
 
   /** Pauses for as long as the API accepts no further call, by what it said. */
   #useUp(queue: Restrained, ms: number, now: number): void {
+    if (ms === 0) return
     this.#beginPause(queue, { ms, reason: 'used-up', isTried: true }, now)
   }
 
@@ -251,7 +255,7 @@ export class Restraint {
   }
 
   #sayPaused({ emit }: Restrained, { ms, ...said }: LastPause): void {
-    const allows = this.allows
+    const allows = this.#claims.pace.isLower ? this.allows : undefined
     const differs = allows && { allows, configured: this.#claims.policy.limits }
     emit({ type: 'api.paused', api: this.#api, for: ms, ...said, ...differs })
   }

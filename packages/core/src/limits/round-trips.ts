@@ -23,6 +23,8 @@ export class RoundTrips implements RoundTripMemory {
   #recent = noRoundTrips
   #before = noRoundTrips
   #periodEnd = Number.NEGATIVE_INFINITY
+  sum: RoundTripSum = noRoundTrips
+  shortest = 0
 
   add(ms: number, now: number, isFirst: boolean): void {
     if (isFirst) return
@@ -32,14 +34,8 @@ export class RoundTrips implements RoundTripMemory {
       this.#periodEnd = now + remembered
     }
     this.#recent = together(this.#recent, [ms, ms, 1])
-  }
-
-  get sum(): RoundTripSum {
-    return together(this.#before, this.#recent)
-  }
-
-  get shortest(): number {
-    return shortestOf(this.sum)
+    this.sum = together(this.#before, this.#recent)
+    this.shortest = shortestOf(this.sum)
   }
 }
 

@@ -11,40 +11,49 @@ export function unitSpan(window: number): number {
 
 /** By how much a sum of parts of units may be wrong. */
 export const inexact = 1e-6
+const leastRoom = 32
 
 /** The units that count together, by the latest time at which their requests can have arrived; ascending. */
 export class Series {
   readonly #times: number[] = []
-  /** How many units there have been up to each time. */
-  readonly #sums: number[] = []
-  #before = 0
+  /** How many units there have been before each time, and in all. */
+  readonly #sums = [0]
+  /** With so many times, those of units that count no more are forgotten. */
+  #room = 0
   /** For how long a unit may count, in milliseconds: the longest span that was asked for. */
   span = 0
 
   /** Returns how many units arrived after `time`. */
   after(time: number): number {
-    return this.#sumUpTo(this.#times.length) - this.#sumUpTo(this.#firstAfter(time))
+    return (this.#sums.at(-1) as number) - (this.#sums[this.#firstAfter(time)] as number)
   }
 
   /** Returns when the last of the first `units` arrived, of those that arrived after `time`. */
   timeOf(units: number, time: number): number {
-    const sought = this.#sumUpTo(this.#firstAfter(time)) + units - inexact
+    const sought = (this.#sums[this.#firstAfter(time)] as number) + units - inexact
     let low = 0
-    let high = this.#sums.length
+    let high = this.#times.length
     while (low < high) {
       const middle = (low + high) >>> 1
-      if ((this.#sums[middle] as number) < sought) low = middle + 1
+      if ((this.#sums[middle + 1] as number) < sought) low = middle + 1
       else high = middle
     }
     return this.#times[low] ?? Infinity
   }
 
-  add(time: number, cost: number): void {
-    const last = this.#times.length
-    if ((this.#times[last - 1] ?? time) <= time) {
-      this.#times.push(time)
-      this.#sums.push(this.#sumUpTo(last) + cost)
-    } else this.#insert(this.#firstAfter(time), time, cost)
+  add(time: number, cost: number, now: number): void {
+    if (this.#times.length >= this.#room) this.#forget(now)
+    const [times, sums] = [this.#times, this.#sums]
+    const last = times.length
+    const index = (times[last - 1] ?? time) <= time ? last : this.#firstAfter(time)
+    if (index === last) {
+      times.push(time)
+      sums.push((sums[last] as number) + cost)
+      return
+    }
+    times.splice(index, 0, time)
+    sums.splice(index, 0, sums[index] as number)
+    for (let next = index + 1; next < sums.length; next += 1) (sums[next] as number) += cost
   }
 
   /** Takes out `cost` units that arrived at `time`; none that is forgotten. */
@@ -52,8 +61,8 @@ export class Series {
     const index = this.#find(time, cost)
     if (index < 0) return
     this.#times.splice(index, 1)
-    this.#sums.splice(index, 1)
-    for (let next = index; next < this.#sums.length; next += 1) (this.#sums[next] as number) -= cost
+    this.#sums.splice(index + 1, 1)
+    for (let next = index + 1; next < this.#sums.length; next += 1) (this.#sums[next] as number) -= cost
   }
 
   /** Moves units; those that are forgotten stay so. In place, since a long turn of the event loop moves thousands. */
@@ -63,39 +72,29 @@ export class Series {
     if (index < 0) return
     for (; index > 0 && (times[index - 1] as number) > to; index -= 1) {
       times[index] = times[index - 1] as number
-      sums[index - 1] = this.#sumUpTo(index - 1) + cost
+      sums[index] = (sums[index - 1] as number) + cost
     }
     for (; index < times.length - 1 && (times[index + 1] as number) < to; index += 1) {
       times[index] = times[index + 1] as number
-      sums[index] = (sums[index + 1] as number) - cost
+      sums[index + 1] = (sums[index + 2] as number) - cost
     }
     times[index] = to
   }
 
-  /** Forgets the units that count no more, once they are half of all: each time, all others move up. */
-  forget(now: number): void {
+  #forget(now: number): void {
     const free = this.#firstAfter(now - this.span)
-    if (2 * free <= this.#times.length) return
-    this.#before = this.#sumUpTo(free)
     this.#times.splice(0, free)
     this.#sums.splice(0, free)
-  }
-
-  #insert(index: number, time: number, cost: number): void {
-    this.#times.splice(index, 0, time)
-    this.#sums.splice(index, 0, this.#sumUpTo(index))
-    for (let next = index; next < this.#sums.length; next += 1) (this.#sums[next] as number) += cost
+    this.#room = 2 * this.#times.length + leastRoom
   }
 
   #find(time: number, cost: number): number {
     let index = this.#firstAfter(time) - 1
-    for (; this.#times[index] === time; index -= 1)
-      if (Math.abs(this.#sumUpTo(index + 1) - this.#sumUpTo(index) - cost) <= inexact) return index
+    for (; this.#times[index] === time; index -= 1) {
+      const found = (this.#sums[index + 1] as number) - (this.#sums[index] as number)
+      if (Math.abs(found - cost) <= inexact) return index
+    }
     return -1
-  }
-
-  #sumUpTo(index: number): number {
-    return index > 0 ? (this.#sums[index - 1] as number) : this.#before
   }
 
   /** Returns where the units begin that arrived after `time`. */

@@ -25,6 +25,10 @@ interface NeededToken {
   readonly failure: { readonly reason: string; readonly error: TokenlaneError } | undefined
 }
 
+interface Judging<Head, T> {
+  judge(response: Head, isLimited: boolean): T
+}
+
 export interface QueueOptions {
   readonly api: string
   readonly policy: CheckedPolicy
@@ -82,7 +86,7 @@ export class ApiQueue implements BudgetQueue {
     this.#token = token
     this.emit = emit
     this.#budget = budget
-    this.#plain = budget.plain
+    this.#plain = budget.claims.demands.plain
     this.#calls = new QueuedCalls(
       (maxWait) => this.#tooLong(maxWait, `waited too long (cause: ${this.waitingTime.cause})`),
       (demand) => {
@@ -100,11 +104,11 @@ export class ApiQueue implements BudgetQueue {
   enter<T>(entering: EnterOptions, waiter: Waiter<T>): T | Promise<T> {
     const { priority, sentBefore } = entering
     if (priority !== 0) checkPriority(priority)
-    const demand = this.#budget.demandOf(this, waiter.options)
+    const demand = this.#budget.claims.demands.of(waiter.options, this.policy)
     const mayGoNow = this.#calls.size === 0 && !this.#isServing
     const call = mayGoNow ? this.#next(demand, 1) : undefined
     if (call !== undefined && !has(call, 'cause')) {
-      this.#reportSent(0)
+      if (this.emit.isObserved) this.#reportSent(0)
       return waiter.admitted(call)
     }
     waiter.options.mustBeRight?.()
@@ -120,14 +124,14 @@ export class ApiQueue implements BudgetQueue {
   }
 
   /**
-   * Reads the response to a call, and returns what `judge` makes of it. No other call is sent meanwhile: it would get
+   * Reads the response to a call, and returns what `pass` makes of it. No other call is sent meanwhile: it would get
    * the token that was refused.
    */
-  answered<T>(call: RunningCall, response: ResponseHead, judge: (isLimited: boolean) => T): T {
+  answered<Head extends ResponseHead, T>(call: RunningCall, response: Head, pass: Judging<Head, T>): T {
     const wasServing = this.#isServing
     this.#isServing = true
     try {
-      return judge(this.#budget.responded(this, call.unit, response))
+      return pass.judge(response, this.#budget.responded(this, call.unit, response))
     } finally {
       this.#isServing = wasServing
       this.serve()
@@ -221,10 +225,11 @@ export class ApiQueue implements BudgetQueue {
    * one exists.
    */
   #next(demand: Demand, queued: number, waitedFor?: AccessToken): RunningCall | Obstacle {
-    const freeSlots = this.#freeSlots
+    const freeSlots = this.policy.concurrency - this.#running
     if (freeSlots <= 0) return noSlot
     const now = performance.now()
-    const pause = this.#budget.restraint.pausedFor(now)
+    const { restraint } = this.#budget
+    const pause = restraint.pauses.isOpen ? 0 : restraint.pausedFor(now)
     if (pause > 0) return { cause: 'pause', ms: pause }
     const token = this.#token.live() ?? waitedFor
     if (token === undefined) return { cause: 'token', ms: Infinity }
@@ -239,7 +244,7 @@ export class ApiQueue implements BudgetQueue {
    * towards it.
    */
   #serveOne(token: AccessToken | undefined): Obstacle | undefined {
-    if (this.#plain !== this.#budget.plain) this.#requeue()
+    if (this.#plain !== this.#budget.claims.demands.plain) this.#requeue()
     const { only } = this.#calls
     if (only !== undefined) {
       const next = this.#next(only.demand, only.calls.size, token)
@@ -267,19 +272,20 @@ export class ApiQueue implements BudgetQueue {
 
   /** Sorts the queued calls anew after the limits changed. */
   #requeue(): void {
-    this.#plain = this.#budget.plain
+    const { demands } = this.#budget.claims
+    this.#plain = demands.plain
     this.#budget.gaveUp(this)
-    this.#calls.requeue((call) => this.#budget.demandOf(this, call), this.policy)
+    this.#calls.requeue((call) => demands.of(call, this.policy), this.policy)
   }
 
   #send(lane: Lane, call: RunningCall): void {
     const { waiter, send, queuedAt } = this.#calls.next(lane)
     send(waiter.admitted(call))
-    this.#reportSent(call.unit.sentAt - queuedAt)
+    if (this.emit.isObserved) this.#reportSent(call.unit.sentAt - queuedAt)
   }
 
   #reportSent(waited: number): void {
-    if (this.emit.isObserved) this.emit({ type: 'call.sent', api: this.#api, waited, ...this.#length() })
+    this.emit({ type: 'call.sent', api: this.#api, waited, ...this.#length() })
   }
 
   #wait(obstacle: Obstacle | undefined): void {

@@ -149,10 +149,7 @@ export class AttemptPass implements Pass, Waiter<Pass>, RefusedCall {
     if (queue === undefined && report.status === 429) tellLimit(this.#api)
     if (this.record !== undefined) this.record.status = report.status
     const running = this.#running
-    this.#verdict =
-      running && queue
-        ? queue.answered(running, report, (isLimited) => this.#judge(report, isLimited))
-        : this.#judge(report, false)
+    this.#verdict = running && queue ? queue.answered(running, report, this) : this.judge(report, false)
     // the next hop of a redirect takes a slot of its own, and the client may run hooks before
     if (report.status >= 300 && report.status < 400) this.#leaveQueue()
     return this.#verdict
@@ -198,7 +195,7 @@ export class AttemptPass implements Pass, Waiter<Pass>, RefusedCall {
     }
   }
 
-  #judge(report: Report, isLimited: boolean): Verdict {
+  judge(report: Report, isLimited: boolean): Verdict {
     const { token, rejections, refuses, refusedStatuses } = this.#api
     if (isLimited) {
       this.#again = 'limited'

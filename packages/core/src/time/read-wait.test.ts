@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { longestDuration } from './duration.ts'
-import { readRetryAfter, readWait } from './read-wait.ts'
+import { readWait } from './read-wait.ts'
 
 const now = Date.UTC(2026, 10, 21, 12, 0, 0)
 const read = (text: string | null | undefined): number | undefined => readWait(text, () => now)
@@ -119,19 +119,6 @@ test.each([
   '1s'.repeat(600),
 ])('%j is no answer', (text) => {
   expect(read(text)).toBeUndefined()
-})
-
-test('a response asks by the finest of its headers, and by the next one where that is nonsense', () => {
-  const asked = (headers: Record<string, string>): number | undefined =>
-    readRetryAfter(
-      (name) => headers[name],
-      () => now,
-    )
-  expect(asked({ 'retry-after': '2' })).toBe(2_000)
-  expect(asked({ 'retry-after': '2', 'retry-after-ms': '1234.5' })).toBe(1_234.5)
-  expect(asked({ 'retry-after': '2', 'x-ms-retry-after-ms': '1234' })).toBe(1_234)
-  expect(asked({ 'retry-after': '2', 'retry-after-ms': 'soon' })).toBe(2_000)
-  expect(asked({})).toBeUndefined()
 })
 
 test('every way in which a server writes an instant is read within a microsecond or its own rounding', () => {

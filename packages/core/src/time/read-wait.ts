@@ -1,21 +1,8 @@
 import { finiteDuration } from './duration.ts'
 import { readInstant } from './read-instant.ts'
 
-type ReadHeader = (name: string) => string | null | undefined
-
 /** Some gateways send the first or the second beside the coarser third (RFC 9110 §10.2.3). */
-const retryAfter = ['retry-after-ms', 'x-ms-retry-after-ms', 'retry-after']
-
-/**
- * Returns how long a response asks to wait, in milliseconds, by the finest of its headers.
- *
- * @param now as for `readWait`.
- */
-export function readRetryAfter(header: ReadHeader, now: () => number): number | undefined {
-  return retryAfter
-    .map((name) => readWait(header(name), now, unitOf(name)))
-    .find((wait) => wait !== undefined)
-}
+export const retryAfter: readonly string[] = ['retry-after-ms', 'x-ms-retry-after-ms', 'retry-after']
 
 /** Returns the unit of a plain number in a header of this name, in milliseconds. */
 export function unitOf(name: string): number {

@@ -129,16 +129,13 @@ export class Units {
       },
       ended: () => {
         share?.ended()
-        if (!request.isOpen) arrivals.freed()
-        else {
-          arrivals.dropped(request)
-          this.#settle(unit, cost, tellWithin.answered)
-        }
+        if (request.isOpen) this.#settle(unit, cost, tellWithin.answered)
+        arrivals.ended(request)
         this.#changed(false)
       },
       cancel: () => {
         share?.cancel()
-        arrivals.dropped(request)
+        arrivals.ended(request)
         this.#settle(unit, 0)
         this.#changed(false)
       },
