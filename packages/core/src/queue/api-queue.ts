@@ -8,14 +8,7 @@ import type { ResponseHead } from '../limits/rate-limit-headers.ts'
 import type { RefusedCall } from '../limits/refusals.ts'
 import type { CheckedPolicy } from '../limits/rate-policy.ts'
 import type { Demand } from '../limits/demand.ts'
-import {
-  checkPriority,
-  type EnterOptions,
-  type Lane,
-  QueuedCalls,
-  type RunningCall,
-  type Waiter,
-} from './queued-calls.ts'
+import { checkPriority, type Lane, type QueuedCall, QueuedCalls, type RunningCall } from './queued-calls.ts'
 import { WaitingTime } from './waiting-time.ts'
 
 interface NeededToken {
@@ -23,10 +16,6 @@ interface NeededToken {
   wait(signal: undefined): Promise<AccessToken>
   /** Why the last try to get one failed, until one succeeds. */
   readonly failure: { readonly reason: string; readonly error: TokenlaneError } | undefined
-}
-
-interface Judging<Head, T> {
-  judge(response: Head, isLimited: boolean): T
 }
 
 export interface QueueOptions {
@@ -98,40 +87,45 @@ export class ApiQueue implements BudgetQueue {
   }
 
   /**
-   * Returns what a call makes of what it holds while it is under way; synchronously if it need not wait. Throws
-   * `QUEUE_FULL`, `QUEUE_TIMEOUT`, the error of the failed renewal, or the signal's reason.
+   * Returns a call once it is admitted; synchronously if it need not wait. Throws `QUEUE_FULL`, `QUEUE_TIMEOUT`, the error
+   * of the failed renewal, or the signal's reason.
    */
-  enter<T>(entering: EnterOptions, waiter: Waiter<T>): T | Promise<T> {
-    const { priority, sentBefore } = entering
+  enter<Call extends QueuedCall>(call: Call, signal: AbortSignal | undefined): Call | Promise<Call> {
+    const { priority = 0 } = call.options
     if (priority !== 0) checkPriority(priority)
-    const demand = this.#budget.claims.demands.of(waiter.options, this.policy)
+    const demand = this.#budget.claims.demands.of(call.options, this.policy)
     const mayGoNow = this.#calls.size === 0 && !this.#isServing
-    const call = mayGoNow ? this.#next(demand, 1) : undefined
-    if (call !== undefined && !has(call, 'cause')) {
+    const running = mayGoNow ? this.#next(demand, 1) : undefined
+    if (running !== undefined && !has(running, 'cause')) {
       if (this.emit.isObserved) this.#reportSent(0)
-      return waiter.admitted(call)
+      call.admitted(running)
+      return call
     }
-    waiter.options.mustBeRight?.()
-    const refusal = sentBefore ? undefined : this.#refusalOf(priority, demand)
+    call.options.mustBeRight?.()
+    const refusal = call.sentBefore ? undefined : this.#refusalOf(priority, demand)
     if (refusal !== undefined) {
       this.#noWaiters(demand)
       throw refusal
     }
-    const waiting = this.#calls.add(entering, waiter, demand, this.policy)
+    const waiting = this.#calls.add(call, signal, demand, this.policy)
     if (this.emit.isObserved) this.emit({ type: 'call.queued', api: this.#api, ...this.#length() })
     this.serve()
     return waiting
   }
 
   /**
-   * Reads the response to a call, and returns what `pass` makes of it. No other call is sent meanwhile: it would get
+   * Reads the response to a call, and returns what `judging` makes of it. No other call is sent meanwhile: it would get
    * the token that was refused.
    */
-  answered<Head extends ResponseHead, T>(call: RunningCall, response: Head, pass: Judging<Head, T>): T {
+  answered<Head extends ResponseHead, T>(
+    call: RunningCall,
+    response: Head,
+    judging: { judge(response: Head, isLimited: boolean): T },
+  ): T {
     const wasServing = this.#isServing
     this.#isServing = true
     try {
-      return pass.judge(response, this.#budget.responded(this, call.unit, response))
+      return judging.judge(response, this.#budget.responded(this, call.unit, response))
     } finally {
       this.#isServing = wasServing
       this.serve()
@@ -278,10 +272,11 @@ export class ApiQueue implements BudgetQueue {
     this.#calls.requeue((call) => demands.of(call, this.policy), this.policy)
   }
 
-  #send(lane: Lane, call: RunningCall): void {
-    const { waiter, send, queuedAt } = this.#calls.next(lane)
-    send(waiter.admitted(call))
-    if (this.emit.isObserved) this.#reportSent(call.unit.sentAt - queuedAt)
+  #send(lane: Lane, running: RunningCall): void {
+    const call = this.#calls.next(lane)
+    call.admitted(running)
+    call.send?.(call)
+    if (this.emit.isObserved) this.#reportSent(running.unit.sentAt - call.queuedAt)
   }
 
   #reportSent(waited: number): void {

@@ -3,12 +3,24 @@ import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { TokenlaneError } from '../errors.ts'
-import { type Lane, QueuedCalls } from './queued-calls.ts'
+import { type Lane, QueuedCall, QueuedCalls } from './queued-calls.ts'
 
-const anyCall = {
-  options: {},
-  admitted: (call: unknown) => call,
-  refused: (reason: unknown) => reason,
+class AnyCall extends QueuedCall {
+  readonly options: { readonly priority: number }
+  readonly sentBefore: boolean
+  readonly isLimited = false
+
+  constructor(priority: number, sentBefore: boolean) {
+    super()
+    this.options = { priority }
+    this.sentBefore = sentBefore
+  }
+
+  admitted(): void {}
+
+  refused(reason: unknown): unknown {
+    return reason
+  }
 }
 /** What every call takes. */
 const demand = { key: '', cost: 1, series: [''] }
@@ -27,10 +39,7 @@ function queueOf(gaveUp: () => void = () => {}): {
     outcomes,
     add(name, { priority = 0, signal, sentBefore = false } = {}) {
       calls
-        .add({ priority, signal, sentBefore, isLimited: false }, anyCall, demand, {
-          maxWait: undefined,
-          aging: undefined,
-        })
+        .add(new AnyCall(priority, sentBefore), signal, demand, { maxWait: undefined, aging: undefined })
         .then(
           () => outcomes.push(name),
           (reason: unknown) => outcomes.push([name, reason]),
@@ -143,7 +152,11 @@ test('calls that wait with one signal share a listener, and an abort ends each w
 })
 
 test('a call that another one lets go when it gives up is sent, though its signal has aborted', async () => {
-  const { calls, add, outcomes } = queueOf(() => calls.size > 0 && calls.next(laneOf(calls)).send({}))
+  const { calls, add, outcomes } = queueOf(() => {
+    if (calls.size === 0) return
+    const next = calls.next(laneOf(calls))
+    next.send?.(next)
+  })
   const { signal, abort } = aborting()
   for (const name of ['a', 'b']) add(name, { signal })
   abort('enough')

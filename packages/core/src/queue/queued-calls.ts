@@ -14,23 +14,39 @@ export interface RunningCall {
   readonly unit: Unit
 }
 
-export interface EnterOptions {
-  readonly signal: AbortSignal | undefined
+interface CallToQueue extends AskingCall {
   /** Higher goes first; equal ones go in order. */
-  readonly priority: number
-  /** Whether the call was sent before: then it goes first and is never refused, but at the end for its limit. */
-  readonly sentBefore: boolean
-  /** Whether it was refused for the API's limit: a manager that closes does not wait for it. */
-  readonly isLimited: boolean
+  readonly priority?: number | undefined
+  /** Throws for a call that its client would refuse. */
+  readonly mustBeRight?: (() => void) | undefined
 }
 
-export interface Waiter<T> {
-  /** What the limits look at; `mustBeRight` throws for a call that its client would refuse. */
-  readonly options: AskingCall & { readonly mustBeRight?: (() => void) | undefined }
-  /** Returns what a call gets that is sent now. */
-  admitted(call: RunningCall): T
-  /** Returns what a call fails with that is not sent. */
-  refused(reason: unknown): unknown
+/** A call that may be queued, and its place while it is. */
+export abstract class QueuedCall {
+  abstract readonly options: CallToQueue
+  /** Whether it was sent before: then it goes first and is never refused, but at the end for its limit. */
+  abstract readonly sentBefore: boolean
+  /** Whether it was refused for the API's limit: a manager that closes does not wait for it. */
+  abstract readonly isLimited: boolean
+  /** Gets what it holds from now on: it is sent. */
+  abstract admitted(running: RunningCall): void
+  /** Returns what it fails with if it is not sent. */
+  abstract refused(reason: unknown): unknown
+
+  queuedAt = 0
+  /** What ends its wait early. */
+  signal: AbortSignal | undefined = undefined
+  lane: Lane | undefined = undefined
+  /** Higher goes first: its priority, and what it gains while it waits. */
+  rank = 0
+  /** How long it may wait in all. */
+  countdown: Countdown | undefined = undefined
+  /** Ends its wait. */
+  send: ((call: this | Promise<never>) => void) | undefined = undefined
+
+  end(reason: unknown): void {
+    this.send?.(Promise.reject(this.refused(reason)))
+  }
 }
 
 /** How long calls wait, in milliseconds: at most, and for each priority that they gain. */
@@ -74,21 +90,6 @@ export interface Lane {
   readonly countByPriority: Map<number, number>
   /** When a call of it was sent last. */
   servedAt: number
-}
-
-interface QueuedCall extends EnterOptions {
-  readonly waiter: Waiter<unknown>
-  readonly queuedAt: number
-  readonly send: (admitted: unknown) => void
-  lane: Lane
-  /** Higher goes first: its priority, and what it gains while it waits. */
-  rank: number
-  /** How long it may wait in all. */
-  countdown: Countdown | undefined
-}
-
-function refuse({ send, waiter }: QueuedCall, reason: unknown): void {
-  send(Promise.reject(waiter.refused(reason)))
 }
 
 /** The queued calls of one API, in order, and what ends their wait early: an abort, or `maxWait`. */
@@ -151,24 +152,19 @@ export class QueuedCalls {
     return lanes.toSorted((a, b) => (highest.get(b) ?? 0) - (highest.get(a) ?? 0) || a.servedAt - b.servedAt)
   }
 
-  /** Adds a call that waits for `maxWait` milliseconds at most, and returns what ends its wait. */
-  add<T>(options: EnterOptions, waiter: Waiter<T>, demand: Demand, times: QueueTimes): Promise<T> {
-    const { signal, priority, sentBefore, isLimited } = options
-    return new Promise<unknown>((send) => {
-      const call: QueuedCall = {
-        signal,
-        priority,
-        sentBefore,
-        isLimited,
-        waiter,
-        queuedAt: performance.now(),
-        send,
-        lane: this.#laneOf(demand),
-        rank: 0,
-        countdown: undefined,
-      }
-      this.#enqueue(call, times)
-    }) as Promise<T>
+  /** Adds a call that waits for `maxWait` milliseconds at most, or until its signal aborts. */
+  add<Call extends QueuedCall>(
+    call: Call,
+    signal: AbortSignal | undefined,
+    demand: Demand,
+    times: QueueTimes,
+  ): Promise<Call> {
+    call.signal = signal
+    call.queuedAt = performance.now()
+    return new Promise((send) => {
+      call.send = send
+      this.#enqueue(call, this.#laneOf(demand), times)
+    })
   }
 
   #laneOf(demand: Demand): Lane {
@@ -195,8 +191,8 @@ export class QueuedCalls {
   /** Refuses all calls, but not those that were sent before for another reason than a limit, if they `stay`. */
   refuseAll(reason: unknown, { stay }: { readonly stay: boolean }): void {
     for (const call of this.#takeAll()) {
-      if (stay && call.sentBefore && !call.isLimited) this.#enqueue(call, noTimes)
-      else refuse(call, reason)
+      if (stay && call.sentBefore && !call.isLimited) this.#enqueue(call, call.lane as Lane, noTimes)
+      else call.end(reason)
     }
   }
 
@@ -204,10 +200,9 @@ export class QueuedCalls {
   requeue(demandOf: (call: AskingCall) => Demand, times: QueueTimes): void {
     for (const queued of this.#takeAll().toSorted((a, b) => a.queuedAt - b.queuedAt))
       try {
-        queued.lane = this.#laneOf(demandOf(queued.waiter.options))
-        this.#enqueue(queued, times)
+        this.#enqueue(queued, this.#laneOf(demandOf(queued.options)), times)
       } catch (error) {
-        refuse(queued, error)
+        queued.end(error)
       }
   }
 
@@ -215,8 +210,10 @@ export class QueuedCalls {
     return this.lanes.flatMap((lane) => Array.from({ length: lane.calls.size }, () => this.next(lane)))
   }
 
-  #enqueue(call: QueuedCall, { maxWait, aging }: QueueTimes): void {
-    const { priority, signal, sentBefore, queuedAt, lane } = call
+  #enqueue(call: QueuedCall, lane: Lane, { maxWait, aging }: QueueTimes): void {
+    const { signal, sentBefore, queuedAt } = call
+    const { priority = 0 } = call.options
+    call.lane = lane
     // it may have been emptied since
     this.#lanes.set(lane.demand.key, lane)
     // calls that gain priority while they wait keep their order
@@ -244,15 +241,16 @@ export class QueuedCalls {
   }
 
   #giveUp(call: QueuedCall, reason: unknown): void {
-    call.lane.calls.remove(call)
+    const { calls, demand } = call.lane as Lane
+    calls.remove(call)
     this.#forget(call)
-    refuse(call, reason)
-    this.#gaveUp(call.lane.demand)
+    call.end(reason)
+    this.#gaveUp(demand)
   }
 
   #forget(call: QueuedCall): void {
     const { rank, signal, countdown, lane } = call
-    this.#count(lane, rank, -1)
+    this.#count(lane as Lane, rank, -1)
     countdown?.stop()
     if (signal === undefined) return
     const calls = this.#bySignal.get(signal)

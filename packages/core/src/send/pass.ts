@@ -1,7 +1,7 @@
 import { closedError, errorForCaller, isClosed, withOwnError } from '../errors.ts'
 import type { ResendReason } from '../events.ts'
 import type { ApiQueue } from '../queue/api-queue.ts'
-import type { RunningCall, Waiter } from '../queue/queued-calls.ts'
+import { QueuedCall, type RunningCall } from '../queue/queued-calls.ts'
 import type { Refusal, RefusedCall } from '../limits/refusals.ts'
 import { AccessToken } from '../access-token.ts'
 import type { AdmitOptions, Pass, Report, Verdict } from './api.ts'
@@ -27,11 +27,11 @@ export interface CallContext extends Refusing {
  * One attempt of a call: its wait for a slot, a token and a permit, and then the right to send it. What is known of the call
  * goes on to the next one.
  */
-export class AttemptPass implements Pass, Waiter<Pass>, RefusedCall {
+export class AttemptPass extends QueuedCall implements Pass, RefusedCall {
   readonly #api: CallContext
   readonly options: AdmitOptions
   /** Whether the call has been sent: then it goes before queued ones, whether the queue is full or the manager closes. */
-  readonly #sentBefore: boolean
+  readonly sentBefore: boolean
   /** Why the call is sent again; `undefined` the first time, also on a redirect. */
   readonly #resend: ResendReason | undefined
   /** `undefined` if calls are not observed. */
@@ -57,10 +57,11 @@ export class AttemptPass implements Pass, Waiter<Pass>, RefusedCall {
   /** @param before - the attempt before: of the same call if it is sent again, else of the one that was redirected. */
   constructor(api: CallContext, options: AdmitOptions, before?: AttemptPass, resend?: ResendReason) {
     const same = resend === undefined ? undefined : before
+    super()
     const isObserved = same === undefined && (api.emit.isObserved || tracing.isObserved)
     this.#api = api
     this.options = options
-    this.#sentBefore = before !== undefined
+    this.sentBefore = before !== undefined
     this.#resend = resend
     this.record = isObserved ? new CallRecord(api, options) : same?.record
     this.refusal = same?.refusal
@@ -83,10 +84,12 @@ export class AttemptPass implements Pass, Waiter<Pass>, RefusedCall {
     try {
       signal?.throwIfAborted()
       // the manager may have closed before a client asked for its next attempt
-      if (callsUnderWay.closed && (!this.#sentBefore || this.#resend === 'limited'))
-        throw closedError(baseUrl, baseUrl)
+      if (callsUnderWay.closed && (!this.sentBefore || this.isLimited)) throw closedError(baseUrl, baseUrl)
       const live = queue === undefined ? rejections.live() : undefined
-      if (live !== undefined) return this.admitted(live)
+      if (live !== undefined) {
+        this.admitted(live)
+        return this
+      }
       if (queue === undefined) this.options.mustBeRight?.()
       this.#measured = this.record?.measure(queue)
       if (tokenWait === undefined) return this.#goIn(signal)
@@ -98,10 +101,7 @@ export class AttemptPass implements Pass, Waiter<Pass>, RefusedCall {
   }
 
   #goIn(signal: AbortSignal | undefined): Pass | Promise<Pass> {
-    const { priority = 0 } = this.options
-    const isLimited = this.#resend === 'limited'
-    const entering = { signal, priority, sentBefore: this.#sentBefore, isLimited }
-    return this.#api.queue?.enter(entering, this) ?? this.#waitForToken(signal)
+    return this.#api.queue?.enter(this, signal) ?? this.#waitForToken(signal)
   }
 
   /** Waits without a queue. */
@@ -110,27 +110,31 @@ export class AttemptPass implements Pass, Waiter<Pass>, RefusedCall {
     const waited = token.wait(signal)
     const closed = (): Error => closedError(baseUrl, baseUrl)
     try {
-      return this.admitted(await (this.#sentBefore ? waited : callsUnderWay.untilClosed(waited, closed)))
+      this.admitted(await (this.sentBefore ? waited : callsUnderWay.untilClosed(waited, closed)))
+      return this
     } catch (error) {
       throw this.refused(error)
     }
   }
 
   /** @param entered - slot, token and permit; the token alone where the API has no rate policy. */
-  admitted(entered: RunningCall | AccessToken): Pass {
+  admitted(entered: RunningCall | AccessToken): void {
     this.#measured?.()
     this.#running = entered instanceof AccessToken ? undefined : entered
     this.#token = entered instanceof AccessToken ? entered : entered.token
     this.#refusedSince = this.#api.rejections.refusedSince
-    return this
   }
 
   refused(error: unknown): unknown {
     this.#measured?.()
     // the manager closed while it waited after a refusal for its limit: the caller gets that response
-    const isEndOfLimited = this.#resend === 'limited' && isClosed(error)
+    const isEndOfLimited = this.isLimited && isClosed(error)
     this.#end(isEndOfLimited ? undefined : error)
     return error
+  }
+
+  get isLimited(): boolean {
+    return this.#resend === 'limited'
   }
 
   get authorization(): string {
