@@ -33,6 +33,7 @@ export abstract class QueuedCall {
   /** Returns what it fails with if it is not sent. */
   abstract refused(reason: unknown): unknown
 
+  /** In whole milliseconds: a part of one would be an object of its own for each call. */
   queuedAt = 0
   /** What ends its wait early. */
   signal: AbortSignal | undefined = undefined
@@ -160,7 +161,7 @@ export class QueuedCalls {
     times: QueueTimes,
   ): Promise<Call> {
     call.signal = signal
-    call.queuedAt = performance.now()
+    call.queuedAt = Math.round(performance.now())
     return new Promise((send) => {
       call.send = send
       this.#enqueue(call, this.#laneOf(demand), times)
