@@ -71,7 +71,7 @@ async function afterRefusal(): Promise<string[]> {
     sends += 1
     if (sends === 1) await start()
     else functions = await stop()
-    return answer(sends === 1 ? 401 : 200)
+    return { ...answer(sends === 1 ? 401 : 200), header: undefined }
   })
   // until the next renewal is due
   await sleep(1_100)

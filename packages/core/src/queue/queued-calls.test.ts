@@ -3,23 +3,21 @@ import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { TokenlaneError } from '../errors.ts'
-import { type Lane, QueuedCall, QueuedCalls } from './queued-calls.ts'
+import { type Lane, type QueuedCall, QueuedCalls } from './queued-calls.ts'
 
-class AnyCall extends QueuedCall {
-  readonly options: { readonly priority: number }
-  readonly sentBefore: boolean
-  readonly isLimited = false
-
-  constructor(priority: number, sentBefore: boolean) {
-    super()
-    this.options = { priority }
-    this.sentBefore = sentBefore
-  }
-
-  admitted(): void {}
-
-  refused(reason: unknown): unknown {
-    return reason
+function anyCall(priority: number, sentBefore: boolean): QueuedCall {
+  return {
+    options: { priority },
+    sentBefore,
+    resend: undefined,
+    admitted() {},
+    refused: (reason) => reason,
+    queuedAt: 0,
+    signal: undefined,
+    lane: undefined,
+    rank: 0,
+    countdown: undefined,
+    send: undefined,
   }
 }
 /** What every call takes. */
@@ -38,12 +36,10 @@ function queueOf(gaveUp: () => void = () => {}): {
     calls,
     outcomes,
     add(name, { priority = 0, signal, sentBefore = false } = {}) {
-      calls
-        .add(new AnyCall(priority, sentBefore), signal, demand, { maxWait: undefined, aging: undefined })
-        .then(
-          () => outcomes.push(name),
-          (reason: unknown) => outcomes.push([name, reason]),
-        )
+      calls.add(anyCall(priority, sentBefore), signal, demand, { maxWait: undefined, aging: undefined }).then(
+        () => outcomes.push(name),
+        (reason: unknown) => outcomes.push([name, reason]),
+      )
     },
   }
 }

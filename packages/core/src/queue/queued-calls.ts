@@ -4,6 +4,7 @@ import { refusingTo } from '../options/check.ts'
 import { fitting, type Reader } from '../options/reader.ts'
 import { Countdown } from '../time/countdown.ts'
 import type { AccessToken } from '../access-token.ts'
+import type { ResendReason } from '../events.ts'
 import type { Unit } from '../limits/restraint.ts'
 import type { AskingCall, Demand } from '../limits/demand.ts'
 import type { CheckedPolicy } from '../limits/rate-policy.ts'
@@ -22,32 +23,32 @@ interface CallToQueue extends AskingCall {
 }
 
 /** A call that may be queued, and its place while it is. */
-export abstract class QueuedCall {
-  abstract readonly options: CallToQueue
+export interface QueuedCall {
+  readonly options: CallToQueue
   /** Whether it was sent before: then it goes first and is never refused, but at the end for its limit. */
-  abstract readonly sentBefore: boolean
-  /** Whether it was refused for the API's limit: a manager that closes does not wait for it. */
-  abstract readonly isLimited: boolean
+  readonly sentBefore: boolean
+  /** Why it is sent again: a manager that closes does not wait for one that was refused for the API's limit. */
+  readonly resend: ResendReason | undefined
   /** Gets what it holds from now on: it is sent. */
-  abstract admitted(running: RunningCall): void
+  admitted(running: RunningCall): void
   /** Returns what it fails with if it is not sent. */
-  abstract refused(reason: unknown): unknown
+  refused(reason: unknown): unknown
 
   /** In whole milliseconds: a part of one would be an object of its own for each call. */
-  queuedAt = 0
+  queuedAt: number
   /** What ends its wait early. */
-  signal: AbortSignal | undefined = undefined
-  lane: Lane | undefined = undefined
+  signal: AbortSignal | undefined
+  lane: Lane | undefined
   /** Higher goes first: its priority, and what it gains while it waits. */
-  rank = 0
+  rank: number
   /** How long it may wait in all. */
-  countdown: Countdown | undefined = undefined
+  countdown: Countdown | undefined
   /** Ends its wait. */
-  send: ((call: this | Promise<never>) => void) | undefined = undefined
+  send: ((call: this | Promise<never>) => void) | undefined
+}
 
-  end(reason: unknown): void {
-    this.send?.(Promise.reject(this.refused(reason)))
-  }
+function refuse(call: QueuedCall, reason: unknown): void {
+  call.send?.(Promise.reject(call.refused(reason)))
 }
 
 /** How long calls wait, in milliseconds: at most, and for each priority that they gain. */
@@ -192,8 +193,9 @@ export class QueuedCalls {
   /** Refuses all calls, but not those that were sent before for another reason than a limit, if they `stay`. */
   refuseAll(reason: unknown, { stay }: { readonly stay: boolean }): void {
     for (const call of this.#takeAll()) {
-      if (stay && call.sentBefore && !call.isLimited) this.#enqueue(call, call.lane as Lane, noTimes)
-      else call.end(reason)
+      if (stay && call.sentBefore && call.resend !== 'limited')
+        this.#enqueue(call, call.lane as Lane, noTimes)
+      else refuse(call, reason)
     }
   }
 
@@ -203,7 +205,7 @@ export class QueuedCalls {
       try {
         this.#enqueue(queued, this.#laneOf(demandOf(queued.options)), times)
       } catch (error) {
-        queued.end(error)
+        refuse(queued, error)
       }
   }
 
@@ -245,7 +247,7 @@ export class QueuedCalls {
     const { calls, demand } = call.lane as Lane
     calls.remove(call)
     this.#forget(call)
-    call.end(reason)
+    refuse(call, reason)
     this.#gaveUp(demand)
   }
 

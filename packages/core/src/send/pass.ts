@@ -1,9 +1,10 @@
 import { closedError, errorForCaller, isClosed, withOwnError } from '../errors.ts'
 import type { ResendReason } from '../events.ts'
 import type { ApiQueue } from '../queue/api-queue.ts'
-import { QueuedCall, type RunningCall } from '../queue/queued-calls.ts'
+import type { Lane, QueuedCall, RunningCall } from '../queue/queued-calls.ts'
 import type { Refusal, RefusedCall } from '../limits/refusals.ts'
 import { AccessToken } from '../access-token.ts'
+import type { Countdown } from '../time/countdown.ts'
 import type { AdmitOptions, Pass, Report, Verdict } from './api.ts'
 import { CallRecord, tracing } from './call-record.ts'
 import type { CallsUnderWay } from './calls-under-way.ts'
@@ -27,13 +28,13 @@ export interface CallContext extends Refusing {
  * One attempt of a call: its wait for a slot, a token and a permit, and then the right to send it. What is known of the call
  * goes on to the next one.
  */
-export class AttemptPass extends QueuedCall implements Pass, RefusedCall {
+export class AttemptPass implements Pass, QueuedCall, RefusedCall {
   readonly #api: CallContext
   readonly options: AdmitOptions
   /** Whether the call has been sent: then it goes before queued ones, whether the queue is full or the manager closes. */
   readonly sentBefore: boolean
   /** Why the call is sent again; `undefined` the first time, also on a redirect. */
-  readonly #resend: ResendReason | undefined
+  readonly resend: ResendReason | undefined
   /** `undefined` if calls are not observed. */
   readonly record: CallRecord | undefined
   refusal: Refusal | undefined
@@ -53,16 +54,21 @@ export class AttemptPass extends QueuedCall implements Pass, RefusedCall {
   #again: ResendReason = 'retried'
   /** How long it waits for a renewal, in milliseconds. */
   #wait = 0
+  queuedAt = 0
+  signal: AbortSignal | undefined = undefined
+  lane: Lane | undefined = undefined
+  rank = 0
+  countdown: Countdown | undefined = undefined
+  send: QueuedCall['send'] = undefined
 
   /** @param before - the attempt before: of the same call if it is sent again, else of the one that was redirected. */
   constructor(api: CallContext, options: AdmitOptions, before?: AttemptPass, resend?: ResendReason) {
     const same = resend === undefined ? undefined : before
-    super()
     const isObserved = same === undefined && (api.emit.isObserved || tracing.isObserved)
     this.#api = api
     this.options = options
     this.sentBefore = before !== undefined
-    this.#resend = resend
+    this.resend = resend
     this.record = isObserved ? new CallRecord(api, options) : same?.record
     this.refusal = same?.refusal
     this.isRetried = before?.isRetried === true
@@ -80,11 +86,12 @@ export class AttemptPass extends QueuedCall implements Pass, RefusedCall {
     const { tokenWait } = this.options
     const signal = this.options.signal ?? undefined
     // counted first: an observer of what follows may close the manager
-    if (this.#resend === undefined) callsUnderWay.count += 1
+    if (this.resend === undefined) callsUnderWay.count += 1
     try {
       signal?.throwIfAborted()
       // the manager may have closed before a client asked for its next attempt
-      if (callsUnderWay.closed && (!this.sentBefore || this.isLimited)) throw closedError(baseUrl, baseUrl)
+      if (callsUnderWay.closed && (!this.sentBefore || this.resend === 'limited'))
+        throw closedError(baseUrl, baseUrl)
       const live = queue === undefined ? rejections.live() : undefined
       if (live !== undefined) {
         this.admitted(live)
@@ -128,13 +135,9 @@ export class AttemptPass extends QueuedCall implements Pass, RefusedCall {
   refused(error: unknown): unknown {
     this.#measured?.()
     // the manager closed while it waited after a refusal for its limit: the caller gets that response
-    const isEndOfLimited = this.isLimited && isClosed(error)
+    const isEndOfLimited = this.resend === 'limited' && isClosed(error)
     this.#end(isEndOfLimited ? undefined : error)
     return error
-  }
-
-  get isLimited(): boolean {
-    return this.#resend === 'limited'
   }
 
   get authorization(): string {
