@@ -15,9 +15,12 @@ const otherReasons = new Set([
   'insufficient_claims',
 ])
 
-/** How libraries say that a token is not valid yet: ASP.NET Core, Spring, Go, PyJWT, jose, jsonwebtoken, Google, JJWT. */
+/**
+ * How libraries say that a token is not valid yet: ASP.NET Core and Go, JJWT, PyJWT, jsonwebtoken, Google, Spring, jose.
+ * Keycloak's "Token is not active" is about an expired one.
+ */
 const notYet =
-  /\b(?:nbf|iat|not yet|too early|not active|in the future|(?:valid|used|accepted) (?:yet|before))\b/i
+  /not (?:valid|be accepted) (?:yet|before)|not yet valid|jwt not active|used (?:too early|before (?:\d|issued))|(?:nbf|iat)\W{1,3}claim timestamp/i
 /**
  * Returns by how many milliseconds the `Date` of an API that refuses a token is before the one of its issue, or 0 where only
  * the challenge says that the token is not valid yet (RFC 7519 §4.1.5); `undefined` where neither does.

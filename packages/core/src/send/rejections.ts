@@ -127,7 +127,7 @@ export class Rejections {
     const since = (this.refusedSince ??= now)
     if (this.#goBack(now)) return 0
     const behind = clockBehind(report, this.#held.grant?.date) ?? Infinity
-    this.#isEarly = behind <= minute
+    this.#isEarly = behind <= minute && now < since + minute
     if (this.#isEarly) return Math.max(second, behind) <= Math.min(second, maxWait) ? second : undefined
     const dueAt = this.#dueAt(since)
     if (now >= dueAt) {
