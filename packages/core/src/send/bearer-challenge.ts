@@ -16,22 +16,19 @@ const otherReasons = new Set([
 ])
 
 /**
- * How libraries say that a token is not valid yet: ASP.NET Core and Go, JJWT, PyJWT, jsonwebtoken, Google, Spring, jose.
+ * How libraries say that a token is not valid yet: ASP.NET Core and Go, PyJWT, jsonwebtoken, Google, Spring, jose.
  * Keycloak's "Token is not active" is about an expired one.
  */
 const notYet =
-  /not (?:valid|be accepted) (?:yet|before)|not yet valid|jwt not active|used (?:too early|before (?:\d|issued))|(?:nbf|iat)\W{1,3}claim timestamp/i
+  /not valid (?:yet|before)|not yet valid|jwt not active|used (?:too early|before (?:\d|issued))|(?:nbf|iat)\W{1,3}claim time/i
 /**
  * Returns by how many milliseconds the `Date` of an API that refuses a token is before the one of its issue, or 0 where only
- * the challenge says that the token is not valid yet (RFC 7519 §4.1.5); `undefined` where neither does.
+ * the challenge says that the token is not valid yet (RFC 7519 §4.1.5); `Infinity` where neither does.
  */
-export function clockBehind(
-  { wwwAuthenticate, header }: Report,
-  issued: string | null | undefined,
-): number | undefined {
+export function clockBehind({ wwwAuthenticate, header }: Report, issued: string | null | undefined): number {
   const behind = (readInstant(issued) ?? 0) - (readInstant(header?.('date')) ?? Infinity)
   if (behind > 0) return behind
-  return notYet.test(wwwAuthenticate ?? header?.('www-authenticate') ?? '') ? 0 : undefined
+  return notYet.test(wwwAuthenticate ?? header?.('www-authenticate') ?? '') ? 0 : Infinity
 }
 
 /**

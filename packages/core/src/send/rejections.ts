@@ -126,9 +126,9 @@ export class Rejections {
     const isFirst = this.refusedSince === undefined
     const since = (this.refusedSince ??= now)
     if (this.#goBack(now)) return 0
-    const behind = clockBehind(report, this.#held.grant?.date) ?? Infinity
+    const behind = clockBehind(report, this.#held.grant?.date)
     this.#isEarly = behind <= minute && now < since + minute
-    if (this.#isEarly) return Math.max(second, behind) <= Math.min(second, maxWait) ? second : undefined
+    if (this.#isEarly) return behind <= second && maxWait >= second ? second : undefined
     const dueAt = this.#dueAt(since)
     if (now >= dueAt) {
       this.#hasWaited = false
