@@ -42,6 +42,15 @@ test('a short secret counts as a whole', () => {
   expect(quotesAny('secret: ab', ['abc'])).toBe(false)
 })
 
+test.each([
+  ['b', 'ERR_SSL_WRONG_VERSION_NUMBER'],
+  ['b', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+  ['secret', 'Invalid client [client_secret]'],
+  ['id', 'the client is not valid'],
+])('a short secret, such as %j, hides no word that holds it: %j', (short, words) => {
+  expect(quotesAny(words, [short])).toBe(false)
+})
+
 test('however long secret and text are, they are compared soon', () => {
   const text = '%25'.repeat(100) + '&amp;'.repeat(100) + 'QUJD'.repeat(100)
   expect(quotesAny(text, ['x'.repeat(100_000), 'y'.repeat(8_000)])).toBe(false)
