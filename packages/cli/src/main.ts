@@ -10,13 +10,14 @@ if (typeof Promise.withResolvers !== 'function') {
 const { runTokenlane } = await import('./index.ts')
 const { output } = await import('./print.ts')
 
-// programs such as `head` close the pipe early: the command then ends without an error; the sandbox does so by itself,
-// because it has files to remove
+// programs such as `head` close the pipe early, which a socket calls a reset: the command then ends without an error;
+// the sandbox does so by itself, because it has files to remove
 const isSandbox = process.argv[2] === 'sandbox'
 if (!isSandbox)
   output.on('error', ({ code }: NodeJS.ErrnoException) => {
-    if (code !== 'EPIPE') console.error(`Cannot write to standard output: ${code}`)
-    process.removeAllListeners('exit').exit(code === 'EPIPE' ? 0 : exitStatus.couldNotLook)
+    const isClosed = code === 'EPIPE' || code === 'ECONNRESET'
+    if (!isClosed) console.error(`Cannot write to standard output: ${code}`)
+    process.removeAllListeners('exit').exit(isClosed ? 0 : exitStatus.couldNotLook)
   })
 
 const status = await runTokenlane(process.argv.slice(2))
