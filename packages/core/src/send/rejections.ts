@@ -187,13 +187,8 @@ export class Rejections {
     this.#isReported = true
     this.refusesTokens = true
     const { issuer, baseUrl, option, emit } = this.#api
-    emit({
-      type: 'rejection.repeated',
-      issuer,
-      api: baseUrl,
-      option,
-      ...(this.#isEarly && { clockBehind: true }),
-    })
+    const early = this.#isEarly && { clockBehind: true as const }
+    emit({ type: 'rejection.repeated', issuer, api: baseUrl, option, ...early })
   }
 
   #judge(token: AccessToken | undefined): void {
