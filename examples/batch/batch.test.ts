@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Sandbox, startSandbox } from '@tokenlane/sandbox'
-import { runProgram } from '@tokenlane/testing/run-program'
+import { runProgram } from '@tokenlane/testing/example-programs'
 
 let sandbox: Sandbox
 

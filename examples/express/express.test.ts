@@ -1,3 +1,3 @@
-import { testServer } from '@tokenlane/testing/server-story'
+import { testServer } from '@tokenlane/testing/example-programs'
 
 testServer(new URL('main.ts', import.meta.url))

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { openByEnvironment } from '@tokenlane/testing/example-service'
+import { openByEnvironment } from '@tokenlane/testing/example-programs'
 
 const handlers = {
   fetch: () => import('./handler.ts'),

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { openByEnvironment } from '@tokenlane/testing/example-service'
-import { mustAnswerThroughTrouble } from '@tokenlane/testing/server-story'
+import { mustAnswerThroughTrouble, openByEnvironment } from '@tokenlane/testing/example-programs'
 import { TOKENS } from './tokens.module.ts'
 import { start } from './start.ts'
 import type { TokenManager } from '@tokenlane/core'

@@ -1,4 +1,4 @@
-import { openByEnvironment } from '@tokenlane/testing/example-service'
+import { openByEnvironment } from '@tokenlane/testing/example-programs'
 import { expect, test, vi } from 'vitest'
 
 test('modules that are loaded again share one manager, and a build loads them without secrets', async () => {

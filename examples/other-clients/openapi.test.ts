@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openGeneralApi } from '@tokenlane/testing/example-service'
+import { openGeneralApi } from '@tokenlane/testing/example-programs'
 import { createRecordsClient } from './openapi.ts'
 
 test('a typed client sends tokens, and a body again after a 401', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openGeneralApi } from '@tokenlane/testing/example-service'
+import { openGeneralApi } from '@tokenlane/testing/example-programs'
 import { ofetchWithTokens } from './ofetch.ts'
 
 test('the library sends tokens and retries by its own rule', async () => {

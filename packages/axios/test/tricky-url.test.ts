@@ -1,5 +1,5 @@
 import { guardingManager, recordingFetch, type Sent } from '@tokenlane/testing/guarded-apis'
-import { testTrickyCalls } from '@tokenlane/testing/tricky-calls'
+import { testTrickyCalls } from '@tokenlane/testing/tricky-url'
 import axios, { type AxiosInstance, type CreateAxiosDefaults, type InternalAxiosRequestConfig } from 'axios'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

@@ -1,7 +1,9 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+
 import { expect, test } from 'vitest'
+
 import { useServer } from './use-server.ts'
 
 // A real process, since only that shows what keeps one alive. It ends when it ends: a busy machine may need long.
@@ -37,4 +39,29 @@ test('the import needs nothing of the runtime that only some managers use', pati
   const script = `delete globalThis.crypto; await import('${entry}')`
   const { stderr } = await run(process.execPath, ['--input-type=module', '--eval', script])
   expect(stderr).toBe('')
+})
+
+const program = `
+  import { once } from 'node:events'
+  import { createServer } from 'node:net'
+  import { tokensFor } from ${JSON.stringify(new URL('../src/index.ts', import.meta.url).href)}
+  const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const tokens = tokensFor({
+    tokenEndpoint: 'https://127.0.0.1:' + server.address().port,
+    credentials: { clientId: 'client', clientSecret: 'secret' },
+    baseUrl: 'https://api.example.com/',
+    maxWait: 1_000,
+  })
+  await tokens.getToken('default').catch(({ code }) => console.log(code))
+  server.close()`
+
+test('a process that accepts any certificate is told once, by Node, however often a token is requested', () => {
+  const env = { ...process.env, NODE_TLS_REJECT_UNAUTHORIZED: '0', NODE_OPTIONS: '' }
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    env,
+    encoding: 'utf8',
+  })
+  expect(stdout).toBe('TOKEN_REQUEST_FAILED\n')
+  expect(stderr.match(/Warning: .*NODE_TLS_REJECT_UNAUTHORIZED/g)).toHaveLength(1)
 })

@@ -1,5 +1,5 @@
 import { guardingManager, type Sent } from '@tokenlane/testing/guarded-apis'
-import { testTrickyCalls } from '@tokenlane/testing/tricky-calls'
+import { testTrickyCalls } from '@tokenlane/testing/tricky-url'
 import fc from 'fast-check'
 import got, { type Got } from 'got'
 import { expect, test } from 'vitest'

@@ -1,5 +1,5 @@
 import { astray, guardingManager, recordingFetch, type Sent } from '@tokenlane/testing/guarded-apis'
-import { testTrickyCalls } from '@tokenlane/testing/tricky-calls'
+import { testTrickyCalls } from '@tokenlane/testing/tricky-url'
 import fc from 'fast-check'
 import ky, { type Hooks, type Options } from 'ky'
 import { expect, test } from 'vitest'

@@ -1,4 +1,6 @@
 // The alerts. Each rule is tested with `promtool test rules`, just below and just above its threshold.
+import { stringify } from 'yaml'
+
 import { growth, metric } from './promql.ts'
 
 export interface Alert {
@@ -140,3 +142,16 @@ export const alerts: readonly Alert[] = [
     runbook: section('Redis is down'),
   },
 ]
+
+// The alerts as a Prometheus rule file.
+/** Returns the rules as Prometheus reads them. */
+export function prometheusRules(): string {
+  const rules = alerts.map(({ name, expr, for: span, severity, summary, action, runbook }) => ({
+    alert: name,
+    expr,
+    for: span,
+    labels: { severity },
+    annotations: { summary, action, runbook: `node_modules/@tokenlane/core/${runbook}` },
+  }))
+  return stringify({ groups: [{ name: 'tokenlane', rules }] }, { lineWidth: 0 })
+}

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import { instruments, type Instrument } from '../src/instruments.ts'
 import { grafanaDashboard } from './grafana.ts'
-import { prometheusRules } from './rules.ts'
+import { prometheusRules } from './alerts.ts'
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { alerts } from '../dashboards/alerts.ts'
-import { prometheusRules } from '../dashboards/rules.ts'
+import { prometheusRules } from '../dashboards/alerts.ts'
 
 interface Case {
   readonly alert: string

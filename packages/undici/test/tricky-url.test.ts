@@ -1,5 +1,5 @@
 import { guardingManager, type Sent } from '@tokenlane/testing/guarded-apis'
-import { testTrickyCalls } from '@tokenlane/testing/tricky-calls'
+import { testTrickyCalls } from '@tokenlane/testing/tricky-url'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Dispatcher } from 'undici'

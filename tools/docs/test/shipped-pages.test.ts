@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { expect, test } from 'vitest'
 import { shippedPages } from '../../../scripts/shipped-pages.ts'
-import { slugOf } from '../../../site/slug.ts'
+import { slugOf } from '../../../site/markdown.ts'
 import { root } from './blocks.ts'
 
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8')

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { type Sandbox, startSandbox } from '@tokenlane/sandbox'
-import { runProgram } from '@tokenlane/testing/run-program'
+import { runProgram } from '@tokenlane/testing/example-programs'
 
 let sandbox: Sandbox
 let proxy: Server

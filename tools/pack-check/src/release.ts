@@ -5,9 +5,9 @@ import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './packages.ts'
-import { digestOf, sums, writeDigests } from './digests.ts'
+import { digestOf, sums, writeDigests } from './pack.ts'
 import { pack, packed, sbomOf, type Packed } from './pack.ts'
-import { pendingIn, taggedIn, tagOf } from './versions.ts'
+import { pendingIn, taggedIn, tagOf } from './pack.ts'
 import { must, run } from './run.ts'
 
 const [what] = process.argv.slice(2)

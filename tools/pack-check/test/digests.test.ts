@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { sums, writeDigests } from '../src/digests.ts'
+import { sums, writeDigests } from '../src/pack.ts'
 
 let folder: string
 beforeEach(() => {

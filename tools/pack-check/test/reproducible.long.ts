@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { digestOf } from '../src/digests.ts'
+import { digestOf } from '../src/pack.ts'
 import { packed } from '../src/pack.ts'
 import { root } from '../src/packages.ts'
 import { must } from '../src/run.ts'

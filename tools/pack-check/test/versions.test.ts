@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 
-import { pendingIn, taggedIn } from '../src/versions.ts'
+import { pendingIn, taggedIn } from '../src/pack.ts'
 
 let folder: string
 const git = (...args: string[]): unknown =>

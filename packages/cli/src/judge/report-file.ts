@@ -1,7 +1,11 @@
-import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join, relative } from 'node:path'
+
+import Builder from 'fast-xml-builder'
 
 import { WrongUsage } from '../exit-status.ts'
+import type { Exam } from './exam.ts'
+import type { SceneReport } from './play-scene.ts'
 
 /** Whether a text is a JUnit report, such as that of the last run. */
 export function isJunit(text: string): boolean {
@@ -60,4 +64,116 @@ function mustBeReport(file: string, isReport: (text: string) => boolean): void {
   const text = readFileSync(file, 'utf8')
   if (text.trim() !== '' && !isReport(text))
     throw new WrongUsage(`Cannot write ${file}: it exists and is not such a report; name a new file`)
+}
+
+type Attributes = Readonly<Record<`@${string}`, string | number>>
+
+/**
+ * Returns an exam as a JUnit report: a test case for each scene, skipped where it is not graded. Both schemas in use take
+ * it: that of Ant (JUnit.xsd) and that of Jenkins (junit-10.xsd).
+ */
+export function junitXml({ grade, seed, scenes }: Exam, at: Date): string {
+  const failed = scenes.filter(({ findings }) => findings.length > 0)
+  const suite = {
+    '@package': 'tokenlane',
+    '@id': 0,
+    '@name': 'tokenlane judge',
+    '@timestamp': at.toISOString().slice(0, 19),
+    '@hostname': 'localhost',
+    '@tests': scenes.length,
+    '@failures': failed.length,
+    '@errors': 0,
+    '@skipped': scenes.filter(({ notGraded }) => notGraded !== undefined).length,
+    '@time': seconds(scenes.reduce((sum, { duration }) => sum + duration, 0)),
+    properties: { property: [property('grade', grade ?? 'none'), property('seed', seed)] },
+    testcase: scenes.map((scene) => testCase(scene)),
+    'system-out': '',
+    'system-err': '',
+  }
+  const builder = new Builder({
+    ignoreAttributes: false,
+    attributeNamePrefix: '@',
+    format: true,
+    suppressEmptyNode: true,
+  })
+  const document = { '?xml': { '@version': '1.0', '@encoding': 'UTF-8' }, testsuites: { testsuite: suite } }
+  return builder.build(withoutControls(document))
+}
+
+function testCase({ name, duration, notGraded, findings }: SceneReport): object {
+  const [first] = findings
+  return {
+    '@name': name,
+    '@classname': 'tokenlane.judge',
+    '@time': seconds(duration),
+    ...(notGraded !== undefined && { skipped: { '@message': notGraded } }),
+    ...(first && {
+      failure: {
+        '@message': findings.map(({ rule, message }) => `${rule}: ${message}`).join('; '),
+        '@type': first.rule,
+        '#text': findings
+          .map(({ rule, severity, message, fix }) => `${severity} ${rule}: ${message}. ${fix}`)
+          .join('\n'),
+      },
+    }),
+  }
+}
+
+const property = (name: string, value: string | number): Attributes => ({ '@name': name, '@value': value })
+
+const seconds = (ms: number): string => (ms / 1_000).toFixed(3)
+
+const unwritable = /(?![\t\n\r])\p{Cc}|[\uFFFE\uFFFF]/gu
+
+function withoutControls<Value>(value: Value): Value {
+  return JSON.parse(JSON.stringify(value), (_, each: unknown) =>
+    typeof each === 'string' ? each.replaceAll(unwritable, '') : each,
+  ) as Value
+}
+
+/**
+ * Returns an exam as a SARIF 2.1.0 log: a result for each finding of each scene. Its location is the first file that the
+ * command names, because code scanning shows no result without one.
+ */
+export function sarifLog({ grade, seed, scenes }: Exam, command: readonly string[]): object {
+  const found = scenes.flatMap(({ name, findings }) =>
+    findings.map((finding) => ({ scene: name, ...finding })),
+  )
+  const rules = [...new Map(found.map((finding) => [finding.rule, finding])).values()]
+  const file = command.find((part) => existsSync(part) && !isAbsolute(relative('', part)))
+  const uri = file && encodeURI(relative('', file).replaceAll('\\', '/'))
+  const locations =
+    uri === undefined
+      ? undefined
+      : [{ physicalLocation: { artifactLocation: { uri }, region: { startLine: 1 } } }]
+  return {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [
+      {
+        tool: {
+          driver: {
+            name: 'tokenlane judge',
+            rules: rules.map(({ rule, severity, fix }) => ({
+              id: rule,
+              shortDescription: { text: rule },
+              help: { text: fix },
+              defaultConfiguration: { level: severity },
+            })),
+          },
+        },
+        automationDetails: { id: 'tokenlane/judge/' },
+        properties: { grade, seed },
+        results: found.map(({ scene, rule, severity, message, fix, count }) => ({
+          ruleId: rule,
+          ruleIndex: rules.findIndex((each) => each.rule === rule),
+          level: severity,
+          message: { text: `${scene}: ${message}. ${fix}` },
+          locations,
+          partialFingerprints: { 'sceneAndRule/v1': `${scene}/${rule}` },
+          properties: { scene, count },
+        })),
+      },
+    ],
+  }
 }

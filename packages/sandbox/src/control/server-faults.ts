@@ -1,7 +1,7 @@
 import type { Cut, Fault, FaultSlot, FaultSpan } from '../faults/fault.ts'
 import type { Latency } from '../faults/latency.ts'
 import { realms, type Realm } from '../realm.ts'
-import type { ServerClock } from '../server/server-clock.ts'
+import type { ServerClock } from '../server/pulse.ts'
 
 interface FaultyServer {
   slowness: Latency
