@@ -77,8 +77,11 @@ async function run(
   stop: AbortSignal,
 ): Promise<number> {
   const { json, command, writeEnv } = options
-  const scenario = options.scenario === undefined ? undefined : readScenario(options.scenario)
-  if (options.report !== undefined) mustBeWritable(options.report)
+  const { scenario: file, report } = options
+  const scenario =
+    file && orRefuse('read the scenario', () => JSON.parse(readFileSync(file, 'utf8')) as Scenario)
+  // what would be lost at the end; what the file has stays until then
+  if (report !== undefined) orRefuse('write --report', () => writeFileSync(report, '', { flag: 'a' }))
   // standard output belongs to the JSON or to the command: the sandbox writes to standard error then
   const say = json || command.length > 0 ? console.error : console.log
   // loaded late, because an OAuth server loads slowly and wrong options do not need it
@@ -86,10 +89,13 @@ async function run(
   const sandbox = await startSandbox({ ...options.sandbox, caFile })
   try {
     if (options.port !== undefined) mustHavePorts(sandbox, options.port)
-    if (scenario !== undefined) sandbox.control.playScenario(scenario)
+    if (scenario) sandbox.control.playScenario(scenario)
     const variables = sandbox.control.environment()
     if (writeEnv !== undefined) {
-      writeEnvironment(writeEnv, variables)
+      const lines = Object.entries(variables).map(([name, value]) => `${name}=${quoted(value)}\n`)
+      // never overwrites a file: it may belong to another program
+      const asNew = { flag: 'wx', mode: 0o600 }
+      orRefuse('write --write-env', () => writeFileSync(writeEnv, lines.join(''), asNew))
       written.push(writeEnv)
     }
     const end = command.length > 0 ? undefined : ended(stop)
@@ -142,11 +148,12 @@ function newFolder(): string {
   )
 }
 
-function readScenario(file: string): Scenario {
+/** Returns what `act` returns, or refuses the option with the reason why it cannot be done. */
+function orRefuse<Result>(what: string, act: () => Result): Result {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Scenario
+    return act()
   } catch (error) {
-    throw new Unusable(`Cannot read the scenario: ${(error as Error).message}`)
+    throw new Unusable(`Cannot ${what}: ${(error as Error).message}`)
   }
 }
 
@@ -160,25 +167,6 @@ function mustHavePorts(sandbox: Sandbox, first: number): void {
     throw new Unusable(
       `--port ${first} needs ports ${first} to ${first + 4}, but ${taken.join(', ')} cannot be used (in use or not allowed)`,
     )
-}
-
-/** Finds out at the start what would be lost at the end. What the file has stays until then. */
-function mustBeWritable(file: string): void {
-  try {
-    writeFileSync(file, '', { flag: 'a' })
-  } catch (error) {
-    throw new Unusable(`Cannot write --report: ${(error as Error).message}`)
-  }
-}
-
-function writeEnvironment(file: string, variables: Record<string, string>): void {
-  const lines = Object.entries(variables).map(([name, value]) => `${name}=${quoted(value)}\n`)
-  try {
-    // never overwrites a file: it may belong to another program
-    writeFileSync(file, lines.join(''), { flag: 'wx', mode: 0o600 })
-  } catch (error) {
-    throw new Unusable(`Cannot write --write-env: ${(error as Error).message}`)
-  }
 }
 
 /**

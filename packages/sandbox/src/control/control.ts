@@ -1,9 +1,18 @@
 import type { Api } from '../api/api.ts'
-import { apiFailureAnswer, issuerFailureAnswer } from '../faults/fault.ts'
+import {
+  apiFailureAnswer,
+  type Cut,
+  type Fault,
+  type FaultSlot,
+  type FaultSpan,
+  issuerFailureAnswer,
+} from '../faults/fault.ts'
+import type { Latency } from '../faults/latency.ts'
 import type { Cluster } from '../issuer/cluster.ts'
 import type { Issuer } from '../issuer/issuer.ts'
 import type { Journal } from '../journal/journal.ts'
 import { perRealm, realms, type Realm } from '../realm.ts'
+import type { ServerClock } from '../server/pulse.ts'
 import { plan } from './plan.ts'
 import { Player } from './scenario.ts'
 import type { Judge } from '../verdict/verdict.ts'
@@ -11,7 +20,6 @@ import { WrongValueError } from '../allowed.ts'
 import { checkedArguments, parsedArguments } from './arguments.ts'
 import { definitions } from './definitions.ts'
 import type { SandboxControl } from './sandbox-control.ts'
-import { serverFaults } from './server-faults.ts'
 import { apiStates, issuerStates } from './state.ts'
 
 export interface Controlled {
@@ -123,4 +131,44 @@ export function createControl({
   }
   const control = checkedArguments(functions, parse)
   return control
+}
+
+interface FaultyServer {
+  slowness: Latency
+  readonly faults: FaultSlot<Fault>
+  readonly clock: ServerClock
+}
+
+/**
+ * Returns the control functions that make one kind of servers misbehave.
+ *
+ * @param faultOf - returns what the server does for a failure as control describes it.
+ */
+function serverFaults<Failure extends FaultSpan>(
+  servers: Readonly<Record<Realm, FaultyServer>>,
+  faultOf: (failure: Failure) => Fault,
+) {
+  return {
+    slow: (realm: Realm, ms: Latency): void => {
+      servers[realm].slowness = ms
+    },
+    fail: (realm: Realm, failure: Failure): void => {
+      servers[realm].faults.set(faultOf(failure), failure)
+    },
+    kill: (realm: Realm, span: Cut = {}): void => {
+      servers[realm].faults.set(span.midBody === true ? 'cut-body' : 'cut', span)
+    },
+    setClock: (realm: Realm, offset: number): void => {
+      servers[realm].clock.offset = offset
+    },
+    /** For one server or for both. */
+    restore: (realm?: Realm): void => {
+      for (const each of realm === undefined ? realms : [realm]) {
+        const server = servers[each]
+        server.slowness = 0
+        server.clock.offset = 0
+        server.faults.clear()
+      }
+    },
+  }
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { Readable } from 'node:stream'
 
 import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
@@ -12,7 +13,7 @@ import { connectionsOf, listen } from '../server/loopback-server.ts'
 import { hostIn, type Place } from '../server/place.ts'
 import { consolePage, securityHeaders } from './console-page.ts'
 import { definitions, type ControlName } from './definitions.ts'
-import { eventStream, type EventSource } from './events.ts'
+import { events, type EventSource } from './events.ts'
 import { problemDetails, refuseStrangers, requireToken } from './refusals.ts'
 import { namedArguments, pathOf } from './arguments.ts'
 import { openApi } from './openapi.ts'
@@ -81,8 +82,8 @@ export async function startHttpControl(options: HttpControlOptions): Promise<Htt
     const last = req.header('last-event-id')
     const given = numbersOf({ ...req.query(), ...(last !== undefined && { 'Last-Event-ID': last }) })
     const { after, 'Last-Event-ID': resumed = after } = check(eventsQuery, given, 'query')
-    const stream = eventStream({ control, listen: hear }, resumed)
-    return new Response(stream, { headers: { 'content-type': 'text/event-stream' } })
+    const stream = Readable.toWeb(Readable.from(events({ control, listen: hear }, resumed)))
+    return new Response(stream as ReadableStream, { headers: { 'content-type': 'text/event-stream' } })
   })
   for (const name of Object.keys(definitions) as ControlName[]) {
     const act = control[name] as (...args: unknown[]) => unknown
