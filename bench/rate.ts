@@ -2,7 +2,7 @@
 // response and by network; and how often it goes over the quota.
 import type { CallerFigures, CallerOrder } from './children/quota-caller.ts'
 import type { ApiFigures, ApiOrder } from './children/slow-api.ts'
-import { answerTimes } from './support/answer-times.ts'
+import { answerTimes } from './support/figures.ts'
 import { startChild, tellOf } from './support/child.ts'
 import { printTable, share } from './support/figures.ts'
 

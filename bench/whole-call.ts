@@ -2,7 +2,7 @@
 import type { Client } from './children/caller.ts'
 import type { ServicePlace } from './children/http-service.ts'
 import type { Figure } from './support/round.ts'
-import { startCaller, type Caller } from './support/caller.ts'
+import { startCaller, type Caller } from './support/child.ts'
 import { startChild, tellOf } from './support/child.ts'
 import { median, printTable } from './support/figures.ts'
 import { interleaved, spreadOf, spreadText } from './support/rounds.ts'

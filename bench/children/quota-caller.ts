@@ -7,7 +7,7 @@ import PQueue from 'p-queue'
 import pThrottle from 'p-throttle'
 import { RateLimiterMemory, RateLimiterQueue } from 'rate-limiter-flexible'
 
-import { answerTimes } from '../support/answer-times.ts'
+import { answerTimes } from '../support/figures.ts'
 import { orderGiven } from '../support/child.ts'
 
 export interface CallerOrder {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as wait } from 'node:timers/promises'
 
-import { answerTimes } from '../support/answer-times.ts'
+import { answerTimes } from '../support/figures.ts'
 import { orderGiven } from '../support/child.ts'
 
 export interface ApiOrder {

@@ -3,7 +3,7 @@ import type { JournalEntry } from '../../src/index.ts'
 import { mostEvidence } from '../../src/verdict/rule.ts'
 import { act, emptyPage, journal, state } from './connection.ts'
 import { Done } from './notices.tsx'
-import { goTo } from './skip-links.tsx'
+import { goTo } from './notices.tsx'
 
 const mostRows = 100
 

@@ -5,7 +5,7 @@ import { connect, failure, link, state, useToken } from './connection.ts'
 import { Environment } from './environment.tsx'
 import { IssuerCard } from './issuer-card.tsx'
 import { Journal } from './journal.tsx'
-import { SkipLinks } from './skip-links.tsx'
+import { SkipLinks } from './notices.tsx'
 import './style.css'
 import { VerdictPanel } from './verdict-panel.tsx'
 
