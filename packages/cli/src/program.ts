@@ -1,6 +1,5 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 
-import type { Source } from './application/application.ts'
 import { call, type CallCommandOptions } from './commands/call.ts'
 import { doctor } from './doctor/report.ts'
 import { init, type InitOptions } from './commands/init.ts'
@@ -165,23 +164,15 @@ function createProgram(end: (status: number) => void): Command {
 }
 
 function application(command: Command): Command {
-  const names: Readonly<Record<Exclude<keyof Source, 'cache'>, string>> = {
-    module: '--module <path>',
-    loadTimeout: '--load-timeout <seconds>',
-    authUrl: '--auth-url <url>',
-    apiUrl: '--api-url <url>',
-    weblinkAuthUrl: '--weblink-auth-url <url>',
-    weblinkUrl: '--weblink-url <url>',
-  }
   return command
     .helpOption('-h, --help', helpOfThis)
-    .option(names.module, 'module that exports `tokens`, TypeScript or JavaScript')
-    .option(names.loadTimeout, 'how long that module may take to load (default: 10)', seconds)
+    .option('--module <path>', 'module that exports `tokens`, TypeScript or JavaScript')
+    .option('--load-timeout <seconds>', 'how long that module may take to load (default: 10)', seconds)
     .option('--env-file <path>', 'file of environment variables')
-    .option(names.authUrl, 'general issuer, instead of AUTH_URL')
-    .option(names.apiUrl, 'its API, instead of API_URL')
-    .option(names.weblinkAuthUrl, 'weblink issuer, instead of WEBLINK_AUTH_URL')
-    .option(names.weblinkUrl, 'its API, instead of WEBLINK_URL')
+    .option('--auth-url <url>', 'general issuer, instead of AUTH_URL')
+    .option('--api-url <url>', 'its API, instead of API_URL')
+    .option('--weblink-auth-url <url>', 'weblink issuer, instead of WEBLINK_AUTH_URL')
+    .option('--weblink-url <url>', 'its API, instead of WEBLINK_URL')
 }
 
 function seconds(text: string): number {

@@ -459,6 +459,7 @@ test('the journal says how many entries it shows of how many there are', { timeo
   )
   await search('')
   await click('journal', 'Clear journal and verdict')
+  await eventually(async () => expect(await textOf(card('journal'))).toContain('becomes a row here'))
 })
 
 test('findings leave together with the journal, and its counts are not denied', { timeout }, async () => {

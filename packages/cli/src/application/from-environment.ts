@@ -32,12 +32,13 @@ export function fromEnvironment(source: Source): TokenManager {
     const needed = groups.flatMap(({ authUrl, credentials }) => [authUrl, ...credentials])
     throw new TokenlaneError('INVALID_OPTIONS', missingText(missingOf(needed)))
   }
-  const issuers: Record<string, TokenManagerOptions['issuers'][string]> = {}
-  for (const { issuer, authUrl } of groups)
-    issuers[issuer] =
-      issuer === 'general'
-        ? generalIssuer({ authUrl: authUrl.value ?? '', credentials: envCredentials('GENERAL') })
-        : weblinkIssuer({ authUrl: authUrl.value ?? '', credentials: envCredentials('WEBLINK') })
+  const presets = { general: generalIssuer, weblink: weblinkIssuer }
+  const issuers: TokenManagerOptions['issuers'] = Object.fromEntries(
+    groups.map(({ issuer, authUrl }) => {
+      const credentials = envCredentials(issuer.toUpperCase())
+      return [issuer, presets[issuer]({ authUrl: authUrl.value ?? '', credentials })]
+    }),
+  )
   return createTokenManager({
     issuers,
     apis: groups.flatMap(({ issuer, apiUrl }) =>
@@ -84,20 +85,16 @@ function groupsOf(source: Source): Group[] {
   return allGroups(source).filter((group) => variablesOf(group).some(({ value }) => value !== undefined))
 }
 
-function allGroups(source: Source): Group[] {
+function allGroups({ authUrl, apiUrl, weblinkAuthUrl, weblinkUrl }: Source): Group[] {
+  const group = (issuer: Group['issuer'], auth: Given, api: Given): Group => {
+    const credentials = ['CLIENT_ID', 'CLIENT_SECRET'].map((field) =>
+      given(`${issuer.toUpperCase()}_${field}`),
+    )
+    return { issuer, authUrl: auth, apiUrl: api, credentials }
+  }
   return [
-    {
-      issuer: 'general',
-      authUrl: given('AUTH_URL', '--auth-url', source.authUrl),
-      apiUrl: given('API_URL', '--api-url', source.apiUrl),
-      credentials: [given('GENERAL_CLIENT_ID'), given('GENERAL_CLIENT_SECRET')],
-    },
-    {
-      issuer: 'weblink',
-      authUrl: given('WEBLINK_AUTH_URL', '--weblink-auth-url', source.weblinkAuthUrl),
-      apiUrl: given('WEBLINK_URL', '--weblink-url', source.weblinkUrl),
-      credentials: [given('WEBLINK_CLIENT_ID'), given('WEBLINK_CLIENT_SECRET')],
-    },
+    group('general', given('AUTH_URL', authUrl), given('API_URL', apiUrl)),
+    group('weblink', given('WEBLINK_AUTH_URL', weblinkAuthUrl), given('WEBLINK_URL', weblinkUrl)),
   ]
 }
 
@@ -109,7 +106,8 @@ function missingOf(all: readonly Given[]): string[] {
   return all.filter(({ value }) => value === undefined).map(({ name }) => name)
 }
 
-function given(variable: string, flag = variable, ofFlag?: string): Given {
-  if (ofFlag !== undefined) return { name: flag, value: ofFlag }
-  return { name: variable, value: process.env[variable] || undefined }
+/** The flag of a variable is its name: `--auth-url` for `AUTH_URL`. */
+function given(variable: string, ofFlag?: string): Given {
+  if (ofFlag === undefined) return { name: variable, value: process.env[variable] || undefined }
+  return { name: `--${variable.toLowerCase().replaceAll('_', '-')}`, value: ofFlag }
 }
