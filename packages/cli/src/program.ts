@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module'
+
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 
 import { call, type CallCommandOptions } from './commands/call.ts'
@@ -12,6 +14,8 @@ import { clientAuthentications } from './metadata/authorization-server.ts'
 import { questionsThrough } from './init/questions.ts'
 import { scenes } from './judge/scenes.ts'
 import { output } from './print.ts'
+
+const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
 
 const help = `
 Examples:
@@ -79,6 +83,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
 function createProgram(end: (status: number) => void): Command {
   const program = new Command('tokenlane')
     .description('Finds out why calls to an OAuth 2.0 API fail, and how to fix it.')
+    .version(version, '-V, --version', 'print the version of this package')
     .addHelpText('after', help)
     .helpOption('-h, --help', helpOfThis)
     .helpCommand('help [command]', "print a command's help")

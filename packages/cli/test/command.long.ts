@@ -501,6 +501,12 @@ test('the help of judge fits a terminal of 80 columns', async () => {
   expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
 })
 
+test('--version prints the version, as reports of faults want it', async () => {
+  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+  const { version } = JSON.parse(manifest) as { version: string }
+  expect(await tokenlane(['--version'], {})).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' })
+})
+
 test.each([[[]], [['--help']], [['doctor', '--help']]])('help (%j) has status 0', async (args) => {
   const { status, stdout } = await tokenlane(args, {})
   expect(status).toBe(0)
