@@ -57,10 +57,10 @@ export class Budget {
   readonly #queues = new Set<BudgetQueue>()
   readonly #turns = new Turns<BudgetQueue>()
   readonly claims: Claims
-  readonly #inUse: InUse
+  readonly inUse: InUse
   /** How far the API makes calls hold back. */
   readonly restraint: Restraint
-  #watch: PolicyWatch
+  #watch!: PolicyWatch
   /** `undefined` where units are kept in this process: then none are reserved. */
   readonly #asked: Asked | undefined
   /** Why the shared budget fails; `undefined` while it works. */
@@ -72,8 +72,8 @@ export class Budget {
   constructor(api: string, policy: CheckedPolicy, create: RateLimiterFactory | undefined, isKept = false) {
     this.#api = api
     this.#isKept = isKept
-    this.claims = new Claims(api, policy, (demand) => !this.#inUse.of(demand).share)
-    this.#watch = new PolicyWatch(api, policy)
+    this.claims = new Claims(api, (demand) => !this.inUse.of(demand).share)
+    this.#setLimits(policy)
     const emit: (...event: Parameters<Emit>) => void = (event) => this.#first?.emit(event)
     this.#limiter = limiterOf(create, {
       baseUrl: api,
@@ -90,8 +90,8 @@ export class Budget {
       },
     })
     this.#asked = create && new Asked(this.#limiter)
-    this.#inUse = new InUse(this.#limiter, this.claims)
-    this.restraint = new Restraint(api, this.claims, this.#inUse, this.#limiter, {
+    this.inUse = new InUse(this.#limiter, this.claims)
+    this.restraint = new Restraint(api, this.claims, this.inUse, this.#limiter, {
       soon: () => this.#turns.serveSoon(),
       all: () => this.#serveAll(),
     })
@@ -116,12 +116,12 @@ export class Budget {
       this.#queues.size === 0 &&
       this.restraint.pauses.until <= performance.now() &&
       !this.claims.pace.isLower &&
-      !this.#inUse.fullest
+      !this.inUse.fullest
     )
   }
 
   async close(): Promise<void> {
-    this.restraint.close()
+    this.restraint.pauses.end()
     await this.#limiter.close()
   }
 
@@ -166,21 +166,14 @@ export class Budget {
     if (this.#queues.size > 1) this.#turns.serveSoon()
   }
 
-  /** Returns the milliseconds until the `ahead`-th call of a queue from now may be sent at the earliest. */
+  /**
+   * Returns the milliseconds until the `ahead`-th call of a queue from now may be sent: at the earliest, or about, with how
+   * much later than one window after its send a unit comes free.
+   */
   forecast(queue: BudgetQueue, ahead: number, demand: Demand = this.claims.demands.plain, lag = 0): number {
     const claim = this.claims.of(demand, performance.now())
     const all = ahead + this.#turns.wantedBeside(queue, demand, ahead)
     return finiteDuration(this.#limiter.forecast(claim, all, lag, this.restraint.pauses.until))
-  }
-
-  /** Returns about when the `ahead`-th call of a queue from now may be sent, in milliseconds from now. */
-  estimate(queue: BudgetQueue, ahead: number, demand: Demand): number {
-    return this.forecast(queue, ahead, demand, this.#inUse.of(demand).lag)
-  }
-
-  /** Returns the series of limits of which no further call can take its units now. */
-  fullSeries(demand: Demand, now: number): readonly string[] {
-    return this.#inUse.fullSeries(demand, now)
   }
 
   /** Takes another policy of one queue, whose limits hold for all queues. */
@@ -200,8 +193,8 @@ export class Budget {
 
   status(): LimitsStatus {
     const pause = this.restraint.pauses.until - performance.now()
-    const { left = Infinity, arrivesWithin } = this.#inUse.of()
-    const share = this.#inUse.fullest
+    const { left = Infinity, arrivesWithin } = this.inUse.of()
+    const share = this.inUse.fullest
     const { accounting, limits } = this.claims.policy
     const learned = accounting === 'learned' ? arrivesWithin : undefined
     return defined({
@@ -211,7 +204,7 @@ export class Budget {
       arrivesWithin: learned === undefined ? undefined : Math.round(learned),
       quotaUsed: share === undefined ? undefined : Math.min(1, finiteDuration(share)),
       quotaLeft: left < Infinity && limits.length > 0 ? Math.max(0, left) : undefined,
-      limits: this.#inUse.rows,
+      limits: this.inUse.rows,
       pausedUntil: pause > 0 ? dateFromNow(pause) : undefined,
     })
   }
@@ -223,9 +216,9 @@ export class Budget {
 
   #obstacle(queue: BudgetQueue, claim: Claim, ms: number, now: number): Obstacle {
     const { trial } = this.restraint.pauses
-    if (trial !== undefined && this.#inUse.isTried(trial)) return { cause: 'pause', ms: trial.until - now }
+    if (trial !== undefined && this.inUse.isTried(trial)) return { cause: 'pause', ms: trial.until - now }
     if (!this.claims.pace.isLower && claim.limits.length > 0) {
-      const { share, lag } = this.#inUse.of()
+      const { share, lag } = this.inUse.of()
       this.#watch.waits(share ?? 0, lag, now, queue.emit)
     }
     // a shared limiter that returns NaN is asked again

@@ -20,19 +20,16 @@ export class Claims {
   readonly #api: string
   readonly #isUnused: (demand: Demand) => boolean
   readonly #clock = new ApiClock()
-  policy: CheckedPolicy
-  pace: Pace
-  demands: Demands
+  policy!: CheckedPolicy
+  pace!: Pace
+  demands!: Demands
   /** By the key of their demand. */
   readonly #held = new Map<string, HeldClaim>()
 
   /** @param isUnused whether no unit of these limits is in use. */
-  constructor(api: string, policy: CheckedPolicy, isUnused: (demand: Demand) => boolean) {
+  constructor(api: string, isUnused: (demand: Demand) => boolean) {
     this.#api = api
     this.#isUnused = isUnused
-    this.policy = policy
-    this.pace = new Pace(policy.limits)
-    this.demands = new Demands(policy.limits, api, isUnused)
   }
 
   setPolicy(policy: CheckedPolicy): void {

@@ -26,7 +26,7 @@ export class Connections {
 
   /** @param closes whether the connection is closed then: others may be, too. */
   answered(now: number, closes: boolean): void {
-    this.#passTime(now)
+    this.#open(now)
     this.busy -= 1
     if (closes) this.#mostBusy = [this.busy]
   }
@@ -45,22 +45,22 @@ export class Connections {
 
   /** Returns whether a request that is sent now needs no new connection. */
   isOneFree(now: number): boolean {
-    this.#passTime(now)
-    return this.#taken < Math.max(...this.#mostBusy)
+    return this.#taken < this.#open(now)
   }
 
   /** Returns how many more requests need no connection but those that were busy lately; `Infinity` while none is busy. */
   free(now: number): number {
-    this.#passTime(now)
-    return this.busy > 0 ? Math.max(...this.#mostBusy) - this.#taken : Infinity
+    return this.busy > 0 ? this.#open(now) - this.#taken : Infinity
   }
 
-  #passTime(now: number): void {
+  /** Returns how many are open, after the time that has passed. */
+  #open(now: number): number {
     const current = Math.floor(now / slot)
-    if (current === this.#slot) return
     // fake timers may set the clock back
-    const passed = Array<number>(Math.min(Math.max(0, current - this.#slot), keptOpen)).fill(this.busy)
+    const passed = Math.max(0, current - this.#slot)
     this.#slot = current
-    this.#mostBusy = [...passed, ...this.#mostBusy].slice(0, keptOpen)
+    for (let each = 0; each < Math.min(passed, keptOpen); each += 1) this.#mostBusy.unshift(this.busy)
+    this.#mostBusy.length = Math.min(this.#mostBusy.length, keptOpen)
+    return Math.max(...this.#mostBusy)
   }
 }

@@ -57,19 +57,16 @@ export class Pauses {
     const state = this.#state
     if (state.kind !== 'paused') return 0
     if (state.until > now) return state.until - now
-    if (state.isTried) this.try(state, now)
+    if (state.isTried) this.try(state.since, state.until, now)
     else this.#become(open)
     return 0
   }
 
   /** One call may try after a pause, for as long as no other one has done so. */
-  try({ since, until }: { readonly since: number; readonly until: number }, now: number): void {
+  try(begin: number, end: number, now: number): void {
     // clocks and networks differ: the call that tried was sent after the middle of the pause, the one that caused it before
-    this.#trial((since + until) / 2, now)
-  }
-
-  tryOn({ since }: FixedLimit, now: number): void {
-    this.#trial(since, now)
+    const limit = { series: 'trial', quota: 1, since: (begin + end) / 2, until: now + longestTrial }
+    this.#become({ kind: 'trial', limit, countdown: new Countdown(longestTrial) })
   }
 
   /** Returns the limit of a trial that has lasted as long as it may; one in which the process stood still is made longer. */
@@ -82,11 +79,6 @@ export class Pauses {
     this.trial = { ...limit, until: now + left }
     this.#state = { ...state, limit: this.trial }
     return undefined
-  }
-
-  #trial(since: number, now: number): void {
-    const limit = { series: 'trial', quota: 1, since, until: now + longestTrial }
-    this.#become({ kind: 'trial', limit, countdown: new Countdown(longestTrial) })
   }
 
   #become(state: State): void {

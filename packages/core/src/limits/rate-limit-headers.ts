@@ -61,9 +61,8 @@ export function readAnswer(response: ResponseHead, cost: number, policy: Checked
     : limitedStatuses.includes(response.status) && namesLimit(response, policy)
   const counted = isRefused ? (countsRefused ? cost : 0) : actualCost && costOf(response, actualCost)
   // a client that keeps no connection has asked for its end
-  const closes = textOf(response, 'connection')?.toLowerCase() === 'close'
-  const answer = { isRefused, cost: counted ?? cost }
-  return closes ? { ...answer, closes } : answer
+  const closes = textOf(response, 'connection')?.toLowerCase() === 'close' || undefined
+  return { isRefused, cost: counted ?? cost, closes }
 }
 
 /** A status other than 429 means other things too: it is a limit where it says when to come back, or that nothing remains. */

@@ -45,7 +45,7 @@ export interface Answer {
   /** How many units count in the end: none for a refused call that the API does not count. */
   readonly cost: number
   /** Set if its connection is closed. */
-  readonly closes?: boolean
+  readonly closes?: boolean | undefined
 }
 
 /** The units of one attempt. */

@@ -100,7 +100,7 @@ export class Restraint {
     const overdue = this.pauses.overdueTrial(now)
     // no response for long: the other calls follow, unless the trial call is still waiting for a unit
     if (overdue !== undefined && this.#inUse.isTried(overdue)) this.pauses.end()
-    else if (overdue !== undefined) this.pauses.tryOn(overdue, now)
+    else if (overdue !== undefined) this.pauses.try(overdue.since, overdue.since, now)
     return wait
   }
 
@@ -109,10 +109,6 @@ export class Restraint {
     this.#claims.pace.resumed(performance.now())
     this.#open()
     this.#serve.all()
-  }
-
-  close(): void {
-    this.pauses.end()
   }
 
   sent(queue: Restrained, permit: Permit, demand: Demand, now: number): Unit {
@@ -288,6 +284,6 @@ export class Restraint {
     const ms = Math.min(finiteDuration(left) - longestTrial, longestPause)
     const since = now + ms - said.ms
     if (ms > 0) this.pauses.begin({ ...said, ms }, now, since)
-    else this.pauses.try({ since, until: now + ms }, now)
+    else this.pauses.try(since, now + ms, now)
   }
 }

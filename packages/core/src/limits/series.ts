@@ -25,27 +25,20 @@ export class Series {
 
   /** Returns how many units arrived after `time`. */
   after(time: number): number {
-    return (this.#sums.at(-1) as number) - (this.#sums[this.#firstAfter(time)] as number)
+    return (this.#sums.at(-1) as number) - (this.#sums[firstAbove(this.#times, time)] as number)
   }
 
   /** Returns when the last of the first `units` arrived, of those that arrived after `time`. */
   timeOf(units: number, time: number): number {
-    const sought = (this.#sums[this.#firstAfter(time)] as number) + units - inexact
-    let low = 0
-    let high = this.#times.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if ((this.#sums[middle + 1] as number) < sought) low = middle + 1
-      else high = middle
-    }
-    return this.#times[low] ?? Infinity
+    const sought = (this.#sums[firstAbove(this.#times, time)] as number) + units - inexact
+    return this.#times[firstAbove(this.#sums, sought) - 1] ?? Infinity
   }
 
   add(time: number, cost: number, now: number): void {
     if (this.#times.length >= this.#room) this.#forget(now)
     const [times, sums] = [this.#times, this.#sums]
     const last = times.length
-    const index = (times[last - 1] ?? time) <= time ? last : this.#firstAfter(time)
+    const index = (times[last - 1] ?? time) <= time ? last : firstAbove(this.#times, time)
     if (index === last) {
       times.push(time)
       sums.push((sums[last] as number) + cost)
@@ -82,30 +75,30 @@ export class Series {
   }
 
   #forget(now: number): void {
-    const free = this.#firstAfter(now - this.span)
+    const free = firstAbove(this.#times, now - this.span)
     this.#times.splice(0, free)
     this.#sums.splice(0, free)
     this.#room = 2 * this.#times.length + leastRoom
   }
 
   #find(time: number, cost: number): number {
-    let index = this.#firstAfter(time) - 1
+    let index = firstAbove(this.#times, time) - 1
     for (; this.#times[index] === time; index -= 1) {
       const found = (this.#sums[index + 1] as number) - (this.#sums[index] as number)
       if (Math.abs(found - cost) <= inexact) return index
     }
     return -1
   }
+}
 
-  /** Returns where the units begin that arrived after `time`. */
-  #firstAfter(time: number): number {
-    let low = 0
-    let high = this.#times.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if ((this.#times[middle] as number) <= time) low = middle + 1
-      else high = middle
-    }
-    return low
+/** Returns the index of the first of ascending values that is above another one. */
+function firstAbove(values: readonly number[], value: number): number {
+  let low = 0
+  let high = values.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((values[middle] as number) <= value) low = middle + 1
+    else high = middle
   }
+  return low
 }

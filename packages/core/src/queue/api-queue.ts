@@ -259,7 +259,7 @@ export class ApiQueue implements BudgetQueue {
       }
       if (next.cause !== 'limit') return next
       if (obstacle === undefined || next.ms < obstacle.ms) obstacle = next
-      for (const series of this.#budget.fullSeries(demand, performance.now())) full.add(series)
+      for (const series of this.#budget.inUse.fullSeries(demand, performance.now())) full.add(series)
     }
     return obstacle
   }
@@ -357,10 +357,11 @@ export class ApiQueue implements BudgetQueue {
   #length(): { queued: number; emptyIn: number } {
     const queued = this.#calls.size
     if (queued === 0) return { queued, emptyIn: 0 }
-    const emptyIn = Math.max(
-      0,
-      ...this.#calls.waiting.map(({ units, demand }) => this.#budget.estimate(this, units, demand)),
+    const { inUse } = this.#budget
+    const waits = this.#calls.waiting.map(({ units, demand }) =>
+      this.#budget.forecast(this, units, demand, inUse.of(demand).lag),
     )
+    const emptyIn = Math.max(0, ...waits)
     const withoutSlot = queued - this.#freeSlots
     if (withoutSlot <= 0) return { queued, emptyIn }
     const pause = Math.max(0, this.#budget.restraint.pauses.until - performance.now())

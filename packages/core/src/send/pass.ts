@@ -55,11 +55,11 @@ export class AttemptPass implements Pass, QueuedCall, RefusedCall {
   /** How long it waits for a renewal, in milliseconds. */
   #wait = 0
   queuedAt = 0
-  signal: AbortSignal | undefined = undefined
-  lane: Lane | undefined = undefined
+  signal: AbortSignal | undefined
+  lane: Lane | undefined
   rank = 0
-  countdown: Countdown | undefined = undefined
-  send: QueuedCall['send'] = undefined
+  countdown: Countdown | undefined
+  send: QueuedCall['send']
 
   /** @param before - the attempt before: of the same call if it is sent again, else of the one that was redirected. */
   constructor(api: CallContext, options: AdmitOptions, before?: AttemptPass, resend?: ResendReason) {
