@@ -79,6 +79,21 @@ test.each<[string, unknown, string, string]>([
     'issuers.general.authUrl',
     'not an absolute URL',
   ],
+  ...[
+    'https://undefined/',
+    'https://auth.undefined:8443/',
+    'https://auth.example.com/undefined/a',
+    'https://auth.example.com/null',
+    'https://*.example.com/',
+    'https://auth.example.com/*',
+    'https://auth.example.com/{tenant}/',
+    'https://auth.example.com/a-${TENANT}',
+  ].map((url): [string, unknown, string, string] => [
+    `${url}, whose part was never set`,
+    withApis({ ...api, baseUrl: url }),
+    'apis[0].baseUrl',
+    'a URL with a placeholder; allowed: an absolute https: URL',
+  ]),
   [
     'an ftp: auth URL',
     withIssuer({ ...general, authUrl: 'ftp://auth.example.com' }),

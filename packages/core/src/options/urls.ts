@@ -69,13 +69,16 @@ export function insecureHosts(issuer: unknown): IsInsecureAllowed {
   return (name) => (loopback && isLoopback(name)) || (Array.isArray(hosts) && hosts.includes(name))
 }
 
+/** What an unset variable, a wildcard or a template leaves in a URL: no call would match it. */
+const unset = /[/.](?:undefined|null|\*)(?![^/.:?])|\{|%7B/
+
 /** Returns a URL that secrets and tokens may travel to: `https:`, or `http:` to a host where that is allowed. */
 export const mustBeSecureUrl: ReadUrl = (value, path, isInsecureAllowed, query) => {
   const url = typeof value === 'string' ? URL.parse(value) : null
-  if (url === null)
+  if (url === null || unset.test(url.href))
     refuse(
       path,
-      value ? 'not an absolute URL' : shape(value),
+      url ? 'a URL with a placeholder' : value ? 'not an absolute URL' : shape(value),
       'an absolute https: URL without quotes, such as https://host/path/',
     )
   // a query or a fragment may be empty, which `search` and `hash` do not show
