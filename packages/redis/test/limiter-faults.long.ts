@@ -37,8 +37,8 @@ test.concurrent('keys that are lost, one at a time or all, cost no unit too many
   for (const parts of [
     ['state'],
     ['units:'],
-    ['slots:'],
-    ['units:', 'slots:'],
+    ['sums:'],
+    ['units:', 'sums:'],
     ['waiting:'],
     ['deadlines:'],
     ['*'],

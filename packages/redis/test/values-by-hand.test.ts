@@ -32,7 +32,7 @@ const changeByHand = (prefix: string, change: string): Promise<unknown> =>
     `local state = cmsgpack.unpack(redis.call('HGET', KEYS[1], 'state'))
     ${change}
     redis.call('HSET', KEYS[1], 'state', cmsgpack.pack(state))`,
-    { keys: [stateOf(prefix), stateOf(prefix).replace(/state$/, 'slots:')] },
+    { keys: [stateOf(prefix), stateOf(prefix).replace(/state$/, 'sums:')] },
   )
 
 /** The numbers of the state, as they are after a call. */
@@ -56,7 +56,10 @@ test('no number in the state of an API stops its calls for good', { timeout }, a
   await first.close()
   const changes = names.map((name) => `state.${name} = ${farAway}`)
   changes.push(`redis.call('HSET', KEYS[1], 'of ', ${farAway})`)
-  changes.push(`redis.call('HSET', KEYS[2], 'due', ${farAway})`, `redis.call('HSET', KEYS[2], ${farAway}, 4)`)
+  changes.push(
+    `redis.call('ZADD', KEYS[2], -${farAway}, '0')`,
+    `redis.call('ZADD', KEYS[2], ${farAway}, 'slot*4')`,
+  )
   const stuck = await Promise.all(
     changes.map(async (change, index) => {
       const prefix = `by-hand-${index}`

@@ -1,5 +1,6 @@
 import { type Claim, defaultGrace, isSliding, type LimitInForce, unitSpan } from '@tokenlane/core/fleet'
-import { mostApart, useWithin } from './units.ts'
+import { setOf } from './exchange.ts'
+import { membersOf, useWithin } from './units.ts'
 
 /** The least time for which a unit counts as under way while its process reports nothing, in milliseconds. */
 const lease = 5_000
@@ -64,12 +65,12 @@ export const keepsNothing: Keeping = { longest: 0, lifetime: 0, short: 0, width:
 export interface WantedUnits {
   /** For how long a unit counts; and when all of them come free together, unless the limit slides. */
   readonly limits: readonly { series: number; quota: number; span: number; ends: number | undefined }[]
-  /** What the units belong to, each once, and where of these the process waits. */
-  readonly series: readonly number[]
+  /** In which series the process waits. */
   readonly queue: number
   readonly cost: number
-  /** Whether the units of an attempt are one member of a set. */
-  readonly isOne: boolean
+  /** Which sets get the units of an attempt, and how the ids of their members end. */
+  readonly sets: readonly number[]
+  readonly members: readonly string[]
   /** How many attempts could be sent, 0 if none waits any more; and how many the limits allow in all. */
   readonly wanted: number
   readonly share: number
@@ -150,6 +151,7 @@ export class CountedClaim {
     const { limits, interval } = this.claim
     const quota = Math.min(...limits.map((limit) => limit.quota))
     const cost = Math.min(this.cost, quota)
+    const members = membersOf(cost)
     const ahead = Math.min(
       longestAhead,
       this.shortestSpan / 3,
@@ -162,10 +164,10 @@ export class CountedClaim {
         span: isSliding(limit) ? spanOf(limit) : now - limit.since,
         ends: isSliding(limit) ? undefined : Math.max(1, limit.until - now),
       })),
-      series: this.series.map(number),
       queue: number(this.series[0] as string),
       cost,
-      isOne: cost > mostApart,
+      sets: this.series.map((series) => setOf(number(series), members[0] as string)),
+      members,
       wanted,
       share: Math.floor(quota / cost),
       interval,

@@ -6,10 +6,10 @@ import type { ReachabilityReport } from './reachability.ts'
 import type { RoundTripSum } from '@tokenlane/core/fleet'
 
 /**
- * A unit, by its series and its id, and how long ago its request arrived at the latest, in milliseconds: below 0 if it may
+ * A unit, by its set and its id, and how long ago its request arrived at the latest, in milliseconds: below 0 if it may
  * still be under way. Without an age it is given back.
  */
-export type UnitReport<Series = number> = readonly [series: Series, id: string, age?: number]
+export type UnitReport<Set = number> = readonly [set: Set, id: string, age?: number]
 
 /** What a process says to Redis; times in milliseconds. Series are meant by their position in `series`, from 1 on. */
 export interface Request extends ReachabilityReport, Keeping {
@@ -56,6 +56,11 @@ export interface Response {
   readonly sharesUntil: number
 }
 
+/** Returns which key has a member: those that stand for several units have a set of their own. */
+export function setOf(series: number, member: string): number {
+  return 4 * series - (member.includes('*') ? 1 : 2)
+}
+
 export type Exchange = (request: Request) => Promise<Response>
 
 /** Returns the exchange of one process about one API. A Cluster keeps keys with the same text in braces on one node. */
@@ -63,7 +68,7 @@ export function createExchange(link: Pick<Link, 'run'>, prefix: string, baseUrl:
   const root = `${prefix}:limiter:{${baseUrl}}`
   return async (request) => {
     const keys = request.series.flatMap((name) =>
-      ['units', 'slots', 'waiting', 'deadlines'].map((part) => `${root}:${part}:${name}`),
+      ['units', 'sums', 'waiting', 'deadlines'].map((part) => `${root}:${part}:${name}`),
     )
     const reply = await link.run(scripts.limiter, [`${root}:state`, ...keys], [JSON.stringify(request)])
     try {

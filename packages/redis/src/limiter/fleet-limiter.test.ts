@@ -128,7 +128,7 @@ describe('a machine that was suspended', () => {
       await suspend(time, ms)
       expect(limiter.take(claim, 1)).toBeTypeOf('number')
       await time.pass(25)
-      expect(sent[1]?.request.units).toEqual([[1, 'process.1.1.1+0']])
+      expect(sent[1]?.request.units).toEqual([[2, 'process.1.1.1+0']])
     })
 
     test('for 5 s while Redis granted a unit: it may be counted as another one by now', async () => {

@@ -11,7 +11,7 @@ import {
 } from '@tokenlane/core/fleet'
 import { reasonOf } from '../failure-reason.ts'
 import { CountedClaim, type Keeping, keepsNothing } from './counted-claim.ts'
-import type { Exchange, Request, Response } from './exchange.ts'
+import { type Exchange, type Request, type Response, setOf } from './exchange.ts'
 import { FallbackLimiter } from './fallback-limiter.ts'
 import { FleetRoundTrips } from './fleet-round-trips.ts'
 import type { Link } from './link.ts'
@@ -278,7 +278,7 @@ export class FleetLimiter implements RateLimiter {
     const asked = [...this.#wants.values()].filter(
       (want) => (want.isQueued && want.wanted === 0) || (!isAway && this.#askAtOf(want) <= now),
     )
-    const { known, units, accepted, refused } = this.#units.report()
+    const { known, units, accepted, refused } = this.#units.report(this.#requests.shortestWay)
     const named = [...asked.flatMap(({ counted }) => counted.series), ...units.map(([name]) => name)]
     const series = [...new Set(named)]
     const number = (name: string): number => series.indexOf(name) + 1
@@ -296,7 +296,10 @@ export class FleetLimiter implements RateLimiter {
       reconnect: reconnectTime,
       outage: Math.max(0.9 * shortestOutage, this.#keeping.lifetime - reconnectTime),
       series,
-      units: units.map(([of, id, age]) => (age === undefined ? [number(of), id] : [number(of), id, age])),
+      units: units.map(([of, id, age]) => {
+        const set = setOf(number(of), id)
+        return age === undefined ? [set, id] : [set, id, age]
+      }),
       wants: asked.map((want) => want.counted.wanted(this.#missing(want), number, reached)),
       words: words.map(({ about, text, for: ms }) => ({ about, text, ms: Math.min(ms, forGood) })),
       accepted,
@@ -337,7 +340,7 @@ export class FleetLimiter implements RateLimiter {
       this.#api.counted(counts[0] - accepted - request.accepted, counts[1] - refused - request.refused)
     for (const [about, text, ms] of response.words)
       this.#hear({ about, text, for: ms > forGood / 2 ? Infinity : ms })
-    const start = this.#runtime.moment()
+    const start = later(this.#runtime.moment(), -this.#requests.shortestWay)
     for (const [index, want] of asked.entries()) {
       const { counted } = want
       const { grants, wait, soonest, used } = response.wants[index] as Response['wants'][number]

@@ -1,9 +1,9 @@
 -- One exchange of a process with the budget of its fleet: atomic, on Redis' clock, in milliseconds.
 -- A unit is a member of the sorted set of its series. Its score is the latest time at which its request can have arrived:
--- it counts in a limit for one span after that. A process lowers the score when it knows better. Units of long limits are
--- counted together, by slots of time; so are those of a costly request, which are one member, `<id>*<units>`. Member 0 of
--- a set counts nowhere: it and the field `due` show that no key was lost.
--- KEYS: the state, and until when the keys of each series live; then for each series its units, its slots, the waiting
+-- it counts in a limit for one span after that. A process lowers the score when it knows better. In a second set a member
+-- stands for several units, `<id>*<units>`: those of a costly request, and those of long limits, by slots of time.
+-- Member 0 of a set counts nowhere, and shows that no key was lost.
+-- KEYS: the state, and until when the keys of each series live; then for each series its two sets, the waiting
 -- processes, and until when each must be back.
 local call, ask = redis.call, cjson.decode(ARGV[1])
 local time = call('TIME')
@@ -49,53 +49,58 @@ for about, word in pairs(is.words) do
   elseif word.at > before and word.by ~= ask.me then heard[#heard + 1] = { about, word.text, word.ms == 0 and 0 or word.ends - now } end
 end
 for _, unit in ipairs(ask.units) do
-  local series, id, age = unpack(unit)
-  if age then call('ZADD', key(series, 1), 'LT', now - age, id) else call('ZREM', key(series, 1), id) end
+  local set, id, age = unpack(unit)
+  if age then call('ZADD', KEYS[set], 'LT', now - age, id) else call('ZREM', KEYS[set], id) end
 end
--- a series with a costly request is read whole from then on
-local function together(series) call('HSET', key(series, 2), 'together', 1) end
-for _, unit in ipairs(ask.units) do if unit[3] and unit[2]:find('*', 1, true) then together(unit[1]) end end
-for _, want in ipairs(ask.wants) do
-  for _, series in ipairs(want.isOne and want.series or {}) do together(series) end
-end
-local slots, areTogether = {}, {}
+local function unitsOf(member) return tonumber(member:match('%*(%d+)$') or 1) end
 for series, name in ipairs(ask.series) do
-  local units, kept, list = key(series, 1), key(series, 2), {}
-  local isNew = call('ZADD', units, 'NX', 0, '0') + call('HSETNX', kept, 'due', 0) > 0
+  local units, sums, slots = key(series, 1), key(series, 2), {}
+  local isNew = call('ZADD', units, 'NX', 0, '0') + call('ZADD', sums, 'NX', 0, '0') > 0
   local isExpected = (tonumber(call('HGET', KEYS[1], 'of ' .. name) or 0) or 0) > now
   if isNew and isExpected then is.hold = math.max(is.hold, now + ask.lifetime) end
   call('HSET', KEYS[1], 'of ' .. name, now + ask.keep)
-  call('ZREMRANGEBYSCORE', units, '(0', now - ask.longest)
-  call('ZREMRANGEBYSCORE', units, now + 3600000, '+inf')
-  local isLong = ask.width > 0 and call('ZCARD', units) > 1000
-  for _, id in ipairs(isLong and call('ZRANGEBYSCORE', units, '(0', now - ask.short, 'LIMIT', 0, 200) or {}) do
-    call('HINCRBY', kept, math.ceil(call('ZSCORE', units, id) / ask.width) * ask.width, id:match('%*(%d+)$') or 1)
-    call('ZREM', units, id)
+  for set, most in pairs({ [units] = 1000, [sums] = 200 }) do
+    call('ZREMRANGEBYSCORE', set, '(0', now - ask.longest)
+    call('ZREMRANGEBYSCORE', set, now + 3600000, '+inf')
+    local isLong = ask.width > 0 and call('ZCARD', set) > most
+    for _, id in ipairs(isLong and call('ZREVRANGEBYSCORE', set, now - ask.short, '(0', 'LIMIT', 0, 200) or {}) do
+      local slot = math.ceil(call('ZSCORE', set, id) / ask.width) * ask.width
+      if id:sub(1, 4) ~= 'slot' then slots[slot] = (slots[slot] or 0) + call('ZREM', set, id) * unitsOf(id) end
+    end
   end
-  local all = call('HGETALL', kept)
+  for slot, count in pairs(slots) do
+    for _, before in ipairs(call('ZRANGEBYSCORE', sums, slot, slot)) do
+      count = count + call('ZREM', sums, before) * unitsOf(before)
+    end
+    call('ZADD', sums, slot, 'slot' .. slot .. '*' .. count)
+  end
+end
+-- returns what the second set of a series holds, the newest first: each with its units, and how many come before
+local lists = {}
+local function sumsOf(series)
+  if lists[series] then return lists[series] end
+  local list, before = {}, 0
+  local all = call('ZREVRANGEBYSCORE', key(series, 2), '+inf', '(0', 'WITHSCORES')
   for each = 1, #all, 2 do
-    local at = tonumber(all[each])
-    if at and at > now - ask.longest and at < now + 3600000 then list[#list + 1] = { at, tonumber(all[each + 1]) }
-    elseif at then call('HDEL', kept, all[each]) end
+    list[#list + 1] = { at = all[each + 1], units = unitsOf(all[each]), before = before }
+    before = before + list[#list].units
   end
-  areTogether[series] = call('HGET', kept, 'together') == '1'
-  local members = areTogether[series] and call('ZRANGEBYSCORE', units, '(0', '+inf', 'WITHSCORES') or {}
-  for each = 1, #members, 2 do list[#list + 1] = { tonumber(members[each + 1]), tonumber(members[each]:match('%*(%d+)$') or 1) } end
-  table.sort(list, function(one, other) return one[1] > other[1] end)
-  slots[series] = list
+  lists[series] = list
+  return list
 end
 -- returns the score of a unit, counted from the newest
 local function nth(series, index)
-  local at = 0
-  if not areTogether[series] then
-    at = tonumber(call('ZREVRANGE', key(series, 1), index, index, 'WITHSCORES')[2] or 0)
-    index = index - call('ZCARD', key(series, 1)) + 1
+  local units, sums, low, before = key(series, 1), sumsOf(series), 1, 0
+  local high = #sums
+  while low <= high do
+    local middle = math.floor((low + high) / 2)
+    local sum = sums[middle]
+    local newer = sum.before + call('ZCOUNT', units, '(' .. sum.at, '+inf')
+    if index < newer then high = middle - 1
+    elseif index < newer + sum.units then return tonumber(sum.at)
+    else low, before = middle + 1, sum.before + sum.units end
   end
-  for _, slot in ipairs(at == 0 and slots[series] or {}) do
-    index = index - slot[2]
-    if index < 0 then return slot[1] end
-  end
-  return at
+  return tonumber(call('ZREVRANGE', units, index - before, index - before, 'WITHSCORES')[2] or 0)
 end
 -- returns when so many units of each limit are free; expected, if units without a response get one as usual
 local function freeAt(want, units, early)
@@ -112,13 +117,14 @@ local function freeAt(want, units, early)
 end
 local replies = {}
 for index, want in ipairs(ask.wants) do
-  local kept, waiting, deadlines, cost, grants = key(want.queue, 2), key(want.queue, 3), key(want.queue, 4), want.cost, {}
+  local sums, waiting, deadlines, cost, grants = key(want.queue, 2), key(want.queue, 3), key(want.queue, 4), want.cost, {}
   local gone = call('ZRANGEBYSCORE', deadlines, '-inf', now - 5000, 'LIMIT', 0, 100)
   for part = 3, #gone > 0 and 4 or 0 do call('ZREM', key(want.queue, part), unpack(gone)) end
   local place = want.isFirst and 0 or now + want.distance
   if want.wanted > 0 then call('ZADD', waiting, want.isFirst and 'LT' or 'NX', place, ask.me) end
   local before = math.max(0, (call('ZRANK', waiting, ask.me) or 0) - call('ZCOUNT', deadlines, '-inf', now))
-  local all, due = math.max(1, call('ZCARD', waiting)), tonumber(call('HGET', kept, 'due')) or 0
+  -- from when on the next unit may be granted lies below zero, as the score of member 0
+  local all, due = math.max(1, call('ZCARD', waiting)), -call('ZSCORE', sums, '0')
   if due > now + ask.lifetime then due = 0 end
   local most = math.min(want.wanted, math.max(1, math.floor(want.share / all)), 100)
   while #grants < most and due + before * want.interval <= now + want.ahead do
@@ -129,16 +135,14 @@ for index, want in ipairs(ask.wants) do
     end
     if free > now + want.ahead then break end
     due, is.batch, is.granted, grants[#grants + 1] = free + want.interval, math.max(is.batch, free), now, free - now
-    for _, series in ipairs(want.series) do
-      local at, id, list = free + want.bound, ask.id .. index .. '.' .. #grants, slots[series]
-      if want.isOne then call('ZADD', key(series, 1), at, id .. '*' .. cost)
-      else for each = 0, cost - 1 do call('ZADD', key(series, 1), at, id .. '+' .. each) end end
-      local place = 1
-      while areTogether[series] and list[place] and list[place][1] > at do place = place + 1 end
-      if areTogether[series] then table.insert(list, place, { at, cost }) end
+    for _, set in ipairs(want.sets) do
+      for _, member in ipairs(want.members) do
+        call('ZADD', KEYS[set], free + want.bound, ask.id .. index .. '.' .. #grants .. member)
+      end
     end
+    if #want.members < cost then lists = {} end
   end
-  call('HSET', kept, 'due', due)
+  call('ZADD', sums, -due, '0')
   local wait = 0
   if #grants == want.wanted then
     for part = 3, 4 do call('ZREM', key(want.queue, part), ask.me) end
@@ -153,8 +157,9 @@ for index, want in ipairs(ask.wants) do
   end
   local used = {}
   for each, limit in ipairs(want.limits) do
-    used[each] = areTogether[limit.series] and 0 or call('ZCOUNT', key(limit.series, 1), '(' .. now - limit.span, '+inf')
-    for _, slot in ipairs(slots[limit.series]) do used[each] = used[each] + (slot[1] > now - limit.span and slot[2] or 0) end
+    local from, sums = '(' .. now - limit.span, key(limit.series, 2)
+    used[each] = call('ZCOUNT', key(limit.series, 1), from, '+inf')
+    for _, sum in ipairs(call('ZRANGEBYSCORE', sums, from, '+inf')) do used[each] = used[each] + unitsOf(sum) end
   end
   replies[index] = { grants = grants, wait = wait, used = used, soonest = freeAt(want, cost, want.bound - want.lag) - now }
 end

@@ -5,6 +5,8 @@ import { longestSince, type Runtime } from './runtime.ts'
 const longestWait = 4_000
 /** How often a request is sent again while Redis refuses it, in milliseconds. */
 const retryAfter = 250
+/** How many round trips tell how long one takes now. */
+const mostRemembered = 5
 
 /** How requests are sent, and who hears what became of them. */
 export interface RequestsOptions<Request, Reply> {
@@ -38,6 +40,7 @@ export class RedisRequests<Request, Reply> {
   /** Why Redis refused the last request; `undefined` since it responded. */
   #refusal: unknown
   #lastRoundTrips: number[] = []
+  #shortestRoundTrip = Infinity
   /** Cancels the next timer: a request is given up, or another one may leave. */
   #cancel: () => void = () => {}
 
@@ -53,6 +56,14 @@ export class RedisRequests<Request, Reply> {
   get roundTrip(): number {
     const sorted = this.#lastRoundTrips.toSorted((one, other) => one - other)
     return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0
+  }
+
+  /**
+   * How long a request or a response travels at least, in milliseconds. Assumed: no way there or back takes less than a
+   * quarter of the shortest round trip, which the first ones may not show, since a process or Redis may be busy.
+   */
+  get shortestWay(): number {
+    return this.#lastRoundTrips.length < mostRemembered ? 0 : this.#shortestRoundTrip / 4
   }
 
   /** How long a response may take: longer from a Redis that is known to be far away. */
@@ -88,7 +99,9 @@ export class RedisRequests<Request, Reply> {
   #end(sentAt: Moment, responded: () => void): void {
     if (longestSince(sentAt, this.#runtime.moment()) >= longestWait) return this.#giveUpIn(0)
     this.close()
-    this.#lastRoundTrips = [...this.#lastRoundTrips.slice(-4), this.#runtime.now() - sentAt.monotonic]
+    const roundTrip = this.#runtime.now() - sentAt.monotonic
+    this.#lastRoundTrips = [...this.#lastRoundTrips.slice(1 - mostRemembered), roundTrip]
+    this.#shortestRoundTrip = Math.min(this.#shortestRoundTrip, roundTrip)
     this.unansweredSince = Infinity
     this.#isUnreachable = false
     this.#refusal = undefined

@@ -73,8 +73,8 @@ export class Units {
     for (const unit of grants.splice(0)) this.#settle(unit, 0)
   }
 
-  /** Returns what Redis should know now; `known` notes that it does. */
-  report(): Report {
+  /** Returns what Redis should know in `travel` milliseconds or later; `known` notes that it does. */
+  report(travel: number): Report {
     const now = this.#runtime.now()
     const [accepted, refused] = [this.#accepted, this.#refused]
     const units = [...this.#unreported].filter(({ isOver, tellAt = Infinity }) => isOver || tellAt <= now)
@@ -84,7 +84,7 @@ export class Units {
     return {
       accepted,
       refused,
-      units: units.flatMap((unit) => reportsOf(unit, now)),
+      units: units.flatMap((unit) => reportsOf(unit, now + travel)),
       known: (): void => {
         this.#accepted -= accepted
         this.#refused -= refused
@@ -143,21 +143,21 @@ export class Units {
   }
 }
 
-/** More units than these are one member of a set in Redis: `<id>*<how many>`. */
-export const mostApart = 64
+/** More units than these are one member of a set in Redis. */
+const mostApart = 64
 
-/** Returns the members of Redis' sets that stand for so many units. */
-function membersOf(id: string, units: number): string[] {
-  if (units > mostApart) return [`${id}*${units}`]
-  return Array.from({ length: units }, (_, each) => `${id}+${each}`)
+/** Returns what the ids of members of Redis' sets end with that stand for so many units of one attempt. */
+export function membersOf(units: number): string[] {
+  if (units > mostApart) return [`*${units}`]
+  return Array.from({ length: units }, (_, each) => `+${each}`)
 }
 
 function reportsOf({ id, series, cost, before, request }: Unit, now: number): UnitReport<string>[] {
   const age = request ? now - request.latest : 0
-  const members = membersOf(id, cost)
-  const gone = membersOf(id, before).filter((member) => !members.includes(member))
+  const members = membersOf(cost)
+  const gone = membersOf(before).filter((member) => !members.includes(member))
   return series.flatMap((name) => [
-    ...members.map((member) => [name, member, age] as const),
-    ...gone.map((member) => [name, member] as const),
+    ...members.map((member) => [name, id + member, age] as const),
+    ...gone.map((member) => [name, id + member] as const),
   ])
 }

@@ -51,6 +51,8 @@ export interface SimulationOptions {
   readonly answerTime?: (random: () => number) => number
   /** How long a message to Redis and its answer travel together; may differ by process. */
   readonly roundTrip?: (process: number) => number
+  /** Which part of that is the way to Redis; else another one each time. */
+  readonly wayThere?: (process: number) => number
   /** By how much a timer or a response is late at most, on a machine that is busy; most are late by much less. */
   readonly lateness?: number
   readonly fallbackShare?: number
@@ -332,7 +334,7 @@ export class SimulatedFleet {
 
   #exchange(process: SimulatedProcess, keys: string[], args: string[]): Promise<unknown> {
     const roundTrip = this.options.roundTrip?.(process.index) ?? 0.4 + this.random()
-    const there = roundTrip * (0.3 + 0.4 * this.random())
+    const there = roundTrip * (this.options.wayThere?.(process.index) ?? 0.3 + 0.4 * this.random())
     for (const key of keys) this.keys.add(key)
     return new Promise((resolve, reject) => {
       const refuse = (): void => reject(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }))

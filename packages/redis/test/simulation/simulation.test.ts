@@ -60,6 +60,37 @@ test.each([
   },
 )
 
+test.each<[string, ((process: number) => number) | undefined]>([
+  ['as far there as back', () => 0.5],
+  ['as far as it happens to be', undefined],
+  ['a quarter of it there for one half of them, and back for the other', (index) => 0.25 + (index % 2) / 2],
+])(
+  '50 processes whose Redis takes 60 ms, %s: none is over, and at most 0.05 of the quota is lost',
+  async (_, wayThere) => {
+    const shares = await Promise.all(
+      [1, 60].map(async (roundTrip) => {
+        const fleet = new SimulatedFleet({
+          redis: redis.client,
+          seed: 1,
+          size: 50,
+          limits: [second],
+          network: () => [5, 15],
+          answerTime: () => 300,
+          roundTrip: () => roundTrip,
+          ...(wayThere && { wayThere }),
+        })
+        await fleet.run(20_000)
+        fleet.reset()
+        await fleet.run(60_000)
+        const { over, calls } = fleet.result(60_000)
+        expect(over).toBe(0)
+        return calls / (25 * 60)
+      }),
+    )
+    expect(Number(shares[0]) - Number(shares[1])).toBeLessThan(0.05)
+  },
+)
+
 test.each([
   [2, 60, 90],
   [4, 40, 120],
