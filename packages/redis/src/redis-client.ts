@@ -25,15 +25,30 @@ interface ScriptOptions {
 
 /** ioredis, 5 and later. */
 interface IoRedis {
-  evalsha(sha: string, keys: number, ...args: string[]): Promise<unknown>
-  eval(script: string, keys: number, ...args: string[]): Promise<unknown>
+  evalsha: IoRedisCommand
+  eval: IoRedisCommand
+  createBuiltinCommand?(name: 'eval' | 'evalsha'): { readonly string: IoRedisCommand }
 }
+
+type IoRedisCommand = (script: string, keys: number, ...args: string[]) => Promise<unknown>
 
 /** Runs a script by its text; the two clients differ in how the keys are given. */
 export function run(client: RedisClient, script: string, keys: string[], args: string[]): Promise<unknown> {
   return 'evalSha' in client
     ? client.eval(script, { keys, arguments: args })
-    : client.eval(script, keys.length, ...keys, ...args)
+    : runByIoRedis(client, 'eval', script, keys, args)
+}
+
+/** Before 5.11, the automatic pipelines of a Cluster take the script for the key: a command made like this enters none. */
+function runByIoRedis(
+  client: IoRedis,
+  name: 'eval' | 'evalsha',
+  script: string,
+  keys: string[],
+  args: string[],
+): Promise<unknown> {
+  const command = client.createBuiltinCommand?.(name).string ?? client[name]
+  return command.call(client, script, keys.length, ...keys, ...args)
 }
 
 export interface Script {
@@ -52,7 +67,7 @@ export async function runScript(
   try {
     return await ('evalSha' in client
       ? client.evalSha(script.sha, { keys, arguments: args })
-      : client.evalsha(script.sha, keys.length, ...keys, ...args))
+      : runByIoRedis(client, 'evalsha', script.sha, keys, args))
   } catch (error) {
     if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error
     return run(client, script.text, keys, args)

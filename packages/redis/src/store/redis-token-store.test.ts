@@ -114,6 +114,21 @@ test.each([
   )
 })
 
+// ioredis#2109: a Cluster's automatic pipelines took the text of a script for its key
+test('scripts of ioredis enter no automatic pipeline', async () => {
+  const named: string[] = []
+  const string = async (): Promise<unknown> => ['locked']
+  const fails = async (): Promise<never> => expect.fail('in a pipeline')
+  const createBuiltinCommand = (name: string) => {
+    named.push(name)
+    return { string }
+  }
+  const client = { on() {}, eval: fails, evalsha: fails, createBuiltinCommand }
+  const store = redisTokenStore({ client })
+  for (let time = 0; time < 2; time += 1) expect(await store.claim('name', undefined, 60_000)).toBe('locked')
+  expect(named).toEqual(['eval', 'evalsha'])
+})
+
 test('a right whose reply never comes is given back', async () => {
   vi.useFakeTimers()
   const args: string[][] = []
