@@ -340,7 +340,8 @@ export class FleetLimiter implements RateLimiter {
       this.#api.counted(counts[0] - accepted - request.accepted, counts[1] - refused - request.refused)
     for (const [about, text, ms] of response.words)
       this.#hear({ about, text, for: ms > forGood / 2 ? Infinity : ms })
-    const start = later(this.#runtime.moment(), -this.#requests.shortestWay)
+    const start = this.#runtime.moment()
+    const way = this.#requests.shortestWay
     for (const [index, want] of asked.entries()) {
       const { counted } = want
       const { grants, wait, soonest, used } = response.wants[index] as Response['wants'][number]
@@ -350,7 +351,13 @@ export class FleetLimiter implements RateLimiter {
       Object.assign(want, { used, knownAt: now, soonestAt: now + soonest, isQueued, askAt })
       for (const [each, due] of grants.entries()) {
         const id = `${request.id}${index + 1}.${each + 1}`
-        want.grants.push({ id, series: counted.series, cost, before: cost, dueAt: later(start, due) })
+        want.grants.push({
+          id,
+          series: counted.series,
+          cost,
+          before: cost,
+          dueAt: later(start, Math.max(0, due - way)),
+        })
       }
       // a claim whose limits have changed meanwhile
       if (this.#wants.get(counted.claim.key) !== want || outcome === 'outdated') this.#units.drop(want.grants)
