@@ -60,10 +60,11 @@ export class RedisRequests<Request, Reply> {
 
   /**
    * How long a request or a response travels at least, in milliseconds. Assumed: no way there or back takes less than a
-   * quarter of the shortest round trip, which the first ones may not show, since a process or Redis may be busy.
+   * quarter of the shortest round trip, which the first ones may not show, since a process or Redis may be busy. A
+   * millisecond less, so that a Redis nearby is trusted with nothing.
    */
   get shortestWay(): number {
-    return this.#lastRoundTrips.length < mostRemembered ? 0 : this.#shortestRoundTrip / 4
+    return this.#lastRoundTrips.length < mostRemembered ? 0 : Math.max(0, this.#shortestRoundTrip / 4 - 1)
   }
 
   /** How long a response may take: longer from a Redis that is known to be far away. */
