@@ -16,8 +16,9 @@ interface FetchConfig {
 
 /** Returns the options for `fetch`: no version of axios' adapter shows a redirect before following it, so none is followed. */
 export function withoutRedirects(given: Config): RequestInit {
-  const { redirect = 'follow', ...rest } = (given as FetchConfig).fetchOptions ?? {}
-  return { ...rest, redirect: redirect === 'follow' ? 'manual' : redirect }
+  const { fetchOptions } = given as FetchConfig
+  const redirect = fetchOptions?.redirect ?? 'follow'
+  return { ...fetchOptions, redirect: redirect === 'follow' ? 'manual' : redirect }
 }
 
 /** Returns the options of axios' adapter for `fetch`. From axios 1.12 on it takes a `fetch`, so that unwanted bodies are not read. */

@@ -9,4 +9,4 @@ const redirects = {
   instead: 'The caller gets the redirect itself.',
 }
 
-conformance(driverOf(axios, { name: 'axios, `fetch`', adapter: 'fetch', limits: { redirects } }))
+conformance(driverOf(axios, { name: 'axios by `fetch`', adapter: 'fetch', limits: { redirects } }))
