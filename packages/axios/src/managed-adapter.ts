@@ -33,8 +33,8 @@ export function managedAdapter(
   const send = (config: Config): Promise<AxiosResponse> =>
     typeof adapter === 'function' ? adapter(config) : native().send(config, adapter)
   // the first of them that Node has
-  const names = Array.isArray(adapter) ? adapter : [adapter]
-  const isFetch = names[names[0] === 'xhr' ? 1 : 0] === 'fetch'
+  const [name, next] = Array.isArray(adapter) ? adapter : [adapter]
+  const isFetch = (name === 'xhr' ? next : name) === 'fetch'
 
   /** Sends a call that is not ours to change: axios' own adapters get a copy, whose place the given config takes again. */
   async function sendBare(config: Config): Promise<AxiosResponse> {
