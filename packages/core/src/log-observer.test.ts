@@ -79,6 +79,11 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
     { type: 'rejection.repeated', issuer, api, option: 'apis[0].issuer' },
   ],
   [
+    'error',
+    `${api}: the API also refuses new tokens from general: its clock is behind the issuer's`,
+    { type: 'rejection.repeated', issuer, api, option: 'apis[0].issuer', clockBehind: true },
+  ],
+  [
     'warn',
     `${api}: tokens from general are accepted, then refused within 1 s: if other processes use this client, share its token (\`store\`)`,
     { type: 'token.contested', issuer, api },

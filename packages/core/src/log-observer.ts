@@ -115,8 +115,11 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => string } 
     return `${issuer}: no new token (${code}${short})${why}; ${untilNextTry(event)}`
   },
   'token.rejected': ({ issuer, api }) => `${api}: the API refused a token from ${issuer}; renewing it`,
-  'rejection.repeated': ({ issuer, api, option, clockBehind }) =>
-    `${api}: the API also refuses new tokens from ${issuer}${clockBehind ? ' (its clock is behind)' : ''}: check ${option}, \`scope\`, \`parameters\` and what this client may call`,
+  'rejection.repeated': ({ issuer, api, option, clockBehind }) => {
+    const check = `check ${option}, \`scope\`, \`parameters\` and what this client may call`
+    const why = clockBehind ? "its clock is behind the issuer's" : check
+    return `${api}: the API also refuses new tokens from ${issuer}: ${why}`
+  },
   'rejection.ended': ({ issuer, api }) => `${api}: works again, the API accepts tokens from ${issuer}`,
   'token.contested': ({ issuer, api }) =>
     `${api}: tokens from ${issuer} are accepted, then refused within 1 s: if other processes use this client, share its token (\`store\`)`,
