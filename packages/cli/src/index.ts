@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 
 import { handedOver, runInOwnProcess } from './own-process.ts'
 import { CannotLook, exitStatus, WrongUsage } from './exit-status.ts'
-import { columnsOf, hanging } from './print.ts'
+import { columnsOf, hanging } from './hanging.ts'
 import { tellFailure } from './print.ts'
 
 /**

@@ -14,7 +14,7 @@ import type { CheckedOptions } from './sandbox-options.ts'
 import { makeCertificates } from './server/certificates.ts'
 import { openLoopbackServer, type LoopbackServer } from './server/loopback-server.ts'
 import { Pulse } from './server/pulse.ts'
-import { ServerClock } from './server/pulse.ts'
+import { ServerClock } from './server/server-clock.ts'
 
 /** Where the sandbox's servers are. */
 export interface ServiceUrls {

@@ -6,8 +6,8 @@ import { isTokenlaneError, type TokenlaneError, type TokenManager } from '@token
 import { configurationOf, inspectionOf } from '@tokenlane/core/adapter'
 
 import { CannotLook } from '../exit-status.ts'
-import { guide } from '../print.ts'
-import { failureCode } from '../exit-status.ts'
+import { guide } from '../guide.ts'
+import { failureCode } from '../failure-code.ts'
 import type { Application, RefusedApplication, Source } from './application.ts'
 import { type Connections, inWords, isOfRedis, watchConnections } from './connections.ts'
 import { fromEnvironment, missingApis, namesInEnvironment } from './from-environment.ts'

@@ -1,7 +1,7 @@
 // Bun has no `registerHooks`, finds such files by itself, and refuses to import a name that a module does not export
 import nodeModule from 'node:module'
 
-import { failureCode } from '../exit-status.ts'
+import { failureCode } from '../failure-code.ts'
 
 /**
  * Lets imports of `./x.js` find `./x.ts` from now on, as the compiler does with `nodenext`: Node removes types, but takes

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 
 import { printable } from '@tokenlane/core/adapter'
 
-import { failureCode } from '../exit-status.ts'
+import { failureCode } from '../failure-code.ts'
 
 /**
  * Returns name, code and message of an error of the application's module, and file and line, relative to the current folder.

@@ -3,7 +3,7 @@ import { missingText } from '../application/from-environment.ts'
 import { type Check, row, table } from './finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import { contains } from '../metadata/protected-resource.ts'
-import { reasonIn } from '../exit-status.ts'
+import { reasonIn } from '../failure-code.ts'
 import { processFloor } from './tls-settings.ts'
 
 const environment = 'environment variables'

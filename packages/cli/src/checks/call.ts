@@ -1,5 +1,5 @@
 import { type Check, table } from './finding.ts'
-import { guide } from '../print.ts'
+import { guide } from '../guide.ts'
 import type { CallFacts } from '../facts/call.ts'
 import type { Facts } from '../facts/facts.ts'
 import { isForAnother } from './audience.ts'

@@ -1,5 +1,5 @@
 import { type Check, table } from './finding.ts'
-import { guide } from '../print.ts'
+import { guide } from '../guide.ts'
 import { refusedFix, signersOf, unsentFix } from './assertion.ts'
 
 /** Finds assertions from outside that do not work beside another client of the issuer. */

@@ -1,7 +1,7 @@
 import { printable } from '@tokenlane/core/adapter'
 
 import type { Facts } from '../facts/facts.ts'
-import { guide } from '../print.ts'
+import { guide } from '../guide.ts'
 
 /** A fault, or a fact that an operator should know. Holds no secret, token, query or body. */
 export interface Finding {

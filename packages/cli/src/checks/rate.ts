@@ -1,7 +1,7 @@
 import type { Limit } from '@tokenlane/core'
 
 import { type Check, row, table } from './finding.ts'
-import { guide } from '../print.ts'
+import { guide } from '../guide.ts'
 import type { Facts } from '../facts/facts.ts'
 
 type Limits = readonly Limit[]

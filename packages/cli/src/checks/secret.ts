@@ -1,5 +1,5 @@
 import { type Check, issuersOf, row, table } from './finding.ts'
-import { guide } from '../print.ts'
+import { guide } from '../guide.ts'
 import type { Facts } from '../facts/facts.ts'
 import { renewal } from './client-certificate.ts'
 import { variableOf } from '../credential-variables.ts'

@@ -1,5 +1,5 @@
 import { type Check, table } from './finding.ts'
-import { reasonIn } from '../exit-status.ts'
+import { reasonIn } from '../failure-code.ts'
 
 /** What core says of a process that allows TLS below 1.2. */
 export const processFloor: RegExp = /this process allows TLS/

@@ -1,6 +1,6 @@
 import { placeOf } from '../credential-variables.ts'
 import { listed } from './finding.ts'
-import { guide } from '../print.ts'
+import { guide } from '../guide.ts'
 import type { TokenFacts, TokenFailure } from '../facts/token.ts'
 import { refusedFix, unsentFix } from './assertion.ts'
 import { isCertificateRefused, refusedCertificateFix } from './client-certificate.ts'

@@ -9,8 +9,8 @@ import type { Source } from '../application/application.ts'
 import { missingText } from '../application/from-environment.ts'
 import { withManager } from '../application/with-application.ts'
 import { exitStatus, mustBeAbsolute } from '../exit-status.ts'
-import { failureCode } from '../exit-status.ts'
-import { columnsOf, hanging } from '../print.ts'
+import { failureCode } from '../failure-code.ts'
+import { columnsOf, hanging } from '../hanging.ts'
 import { output } from '../print.ts'
 
 export interface CallCommandOptions extends Source {

@@ -2,11 +2,11 @@ import { didYouMean } from '@tokenlane/core/adapter'
 
 import { exitStatus, WrongUsage } from '../exit-status.ts'
 import { examine, hasCalled, type Exam } from '../judge/exam.ts'
-import { junitXml } from '../judge/report-file.ts'
+import { junitXml } from '../judge/junit.ts'
 import type { PlayOptions } from '../judge/play-scene.ts'
 import { examText } from '../judge/report.ts'
 import { isJunit, isSarif, reportFile } from '../judge/report-file.ts'
-import { sarifLog } from '../judge/report-file.ts'
+import { sarifLog } from '../judge/sarif.ts'
 import { type Scene, scenes } from '../judge/scenes.ts'
 import { print } from '../print.ts'
 

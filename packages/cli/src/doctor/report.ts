@@ -1,9 +1,8 @@
 import { styleText } from 'node:util'
 
+import { columnsOf, hanging } from '../hanging.ts'
+import type { Diagnosis } from './doctor.ts'
 import type { Finding } from '../checks/finding.ts'
-import { exitStatus } from '../exit-status.ts'
-import { columnsOf, hanging, output, print } from '../print.ts'
-import { diagnose, type Diagnosis, type DoctorOptions } from './doctor.ts'
 
 /** The stream that gets the text. `styleText` adds colours only if it is a terminal that supports them. */
 type Stream = NonNullable<Parameters<typeof styleText>[2]>['stream'] & { readonly columns?: number }
@@ -42,10 +41,4 @@ function countText(findings: readonly Finding[]): string {
     return length === 0 ? [] : [`${length} ${severity}${length === 1 || severity === 'info' ? '' : 's'}`]
   })
   return counts.join(', ')
-}
-
-export async function doctor(options: DoctorOptions & { readonly json?: boolean }): Promise<number> {
-  const diagnosis = await diagnose(options)
-  print(options.json ? JSON.stringify(diagnosis) : reportText(diagnosis, output))
-  return diagnosis.ok ? exitStatus.fine : exitStatus.findings
 }

@@ -7,7 +7,7 @@ import {
 import { printable, quotesAny } from '@tokenlane/core/adapter'
 import { createFetch } from '@tokenlane/fetch'
 
-import { failureCode } from '../exit-status.ts'
+import { failureCode } from '../failure-code.ts'
 import { challengeOf } from '../metadata/protected-resource.ts'
 
 export interface CallFacts {

@@ -1,6 +1,6 @@
 import type { Application } from '../application/application.ts'
 import { lookAtServer, type ServerFacts } from './server.ts'
-import { failureCode } from '../exit-status.ts'
+import { failureCode } from '../failure-code.ts'
 
 /**
  * Looks at every origin of the issuers and the APIs and returns what it saw.

@@ -5,7 +5,7 @@ import type { Claim, SharedServer } from '@tokenlane/core/fleet'
 
 import type { Application } from '../application/application.ts'
 import { type Connections, isOfRedis } from '../application/connections.ts'
-import { failureCode } from '../exit-status.ts'
+import { failureCode } from '../failure-code.ts'
 
 /** The outcome of a trial of the shared token store or the shared rate limiter. */
 export interface SharedFacts {

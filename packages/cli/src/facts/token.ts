@@ -9,7 +9,7 @@ import {
 import type { Inspection } from '@tokenlane/core/adapter'
 
 import type { ManagerConfiguration } from '../application/application.ts'
-import { reasonIn } from '../exit-status.ts'
+import { reasonIn } from '../failure-code.ts'
 import { type AssertionFile, audiencesOf, lookAtAssertionFile } from './assertion-file.ts'
 
 export interface TokenFacts {

@@ -2,7 +2,7 @@ import { styleText } from 'node:util'
 
 import { printable } from '@tokenlane/core/adapter'
 
-import { columnsOf, hanging } from '../print.ts'
+import { columnsOf, hanging } from '../hanging.ts'
 import type { Exam, Grade } from './exam.ts'
 import type { SceneFinding, SceneReport } from './play-scene.ts'
 

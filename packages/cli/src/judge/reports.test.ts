@@ -7,9 +7,9 @@ import { expect, test } from 'vitest'
 import { validateXML } from 'xmllint-wasm'
 
 import type { Exam } from './exam.ts'
-import { junitXml } from './report-file.ts'
+import { junitXml } from './junit.ts'
 import { examText } from './report.ts'
-import { sarifLog } from './report-file.ts'
+import { sarifLog } from './sarif.ts'
 
 const exam: Exam = {
   ok: false,

@@ -3,7 +3,7 @@ import { type IncomingMessage, request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 
 import { CannotLook, WrongUsage } from '../exit-status.ts'
-import { failureCode } from '../exit-status.ts'
+import { failureCode } from '../failure-code.ts'
 
 export interface PublicResponse {
   readonly status: number

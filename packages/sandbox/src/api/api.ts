@@ -5,7 +5,7 @@ import { pause, sample, type DelayRange, type Latency, type Random } from '../fa
 import type { Outcome } from '../journal/entry.ts'
 import type { Realm } from '../realm.ts'
 import { problem, send, type Answer, cutInBody } from '../server/answer.ts'
-import type { ServerClock } from '../server/pulse.ts'
+import type { ServerClock } from '../server/server-clock.ts'
 import { bearerToken, judgeToken, type KnownToken } from './presented-token.ts'
 import { CallCounts, type ApiCounts } from './call-counts.ts'
 import {

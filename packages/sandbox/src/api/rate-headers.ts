@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http'
 
 import { count, inSeconds } from '../in-words.ts'
 import { type Answer, problem } from '../server/answer.ts'
-import type { ServerClock } from '../server/pulse.ts'
+import type { ServerClock } from '../server/server-clock.ts'
 import type { StrictRatePolicy, WindowUsage } from './strict-rate.ts'
 
 /**

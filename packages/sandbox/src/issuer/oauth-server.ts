@@ -15,7 +15,7 @@ import {
 
 import type { Flaw, LedgerEntry } from '../journal/entry.ts'
 import { send, type Answer } from '../server/answer.ts'
-import type { ServerClock } from '../server/pulse.ts'
+import type { ServerClock } from '../server/server-clock.ts'
 import type { ClientRegistration } from './client-registration.ts'
 import type { AssertionJudgement, Cluster } from './cluster.ts'
 import type { IssuerSettings } from './issuer-settings.ts'

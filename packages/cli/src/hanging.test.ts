@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { columnsOf, hanging } from './print.ts'
+import { columnsOf, hanging } from './hanging.ts'
 
 test('a text fills its lines to the last column, and later lines stand below its beginning', () => {
   expect(hanging('  fix ', 'one two three four', 6, 13)).toBe('  fix one two\n      three\n      four')
