@@ -8,7 +8,8 @@ import type { ResponseHead } from '../limits/rate-limit-headers.ts'
 import type { RefusedCall } from '../limits/refusals.ts'
 import type { CheckedPolicy } from '../limits/rate-policy.ts'
 import type { Demand } from '../limits/demand.ts'
-import { checkPriority, type Lane, type QueuedCall, QueuedCalls, type RunningCall } from './queued-calls.ts'
+import type { Lane, QueuedCall, RunningCall } from './lane.ts'
+import { checkPriority, QueuedCalls } from './queued-calls.ts'
 import { WaitingTime } from './waiting-time.ts'
 
 interface NeededToken {
@@ -241,7 +242,7 @@ export class ApiQueue implements BudgetQueue {
     if (this.#plain !== this.#budget.claims.demands.plain) this.#requeue()
     const { only } = this.#calls
     if (only !== undefined) {
-      const next = this.#next(only.demand, only.calls.size, token)
+      const next = this.#next(only.demand, only.size, token)
       if (has(next, 'cause')) return next
       this.#send(only, next)
       return undefined
@@ -250,9 +251,9 @@ export class ApiQueue implements BudgetQueue {
     let obstacle: Obstacle | undefined
     const { lanes } = this.#calls
     for (const lane of lanes) {
-      const { demand, calls } = lane
+      const { demand, size } = lane
       if (full.size > 0 && demand.series.some((series) => series !== undefined && full.has(series))) continue
-      const next = this.#next(demand, calls.size, token)
+      const next = this.#next(demand, size, token)
       if (!has(next, 'cause')) {
         this.#send(lane, next)
         return undefined

@@ -3,7 +3,8 @@ import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { TokenlaneError } from '../errors.ts'
-import { type Lane, type QueuedCall, QueuedCalls } from './queued-calls.ts'
+import type { Lane, QueuedCall } from './lane.ts'
+import { QueuedCalls } from './queued-calls.ts'
 
 function anyCall(priority: number, sentBefore: boolean): QueuedCall {
   return {

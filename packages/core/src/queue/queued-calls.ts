@@ -1,51 +1,10 @@
-import { PriorityQueue } from 'p-queue'
 import type { TokenlaneError } from '../errors.ts'
 import { refusingTo } from '../options/check.ts'
 import { fitting, type Reader } from '../options/reader.ts'
 import { Countdown } from '../time/countdown.ts'
-import type { AccessToken } from '../access-token.ts'
-import type { ResendReason } from '../events.ts'
-import type { Unit } from '../limits/restraint.ts'
 import type { AskingCall, Demand } from '../limits/demand.ts'
 import type { CheckedPolicy } from '../limits/rate-policy.ts'
-
-/** What a call holds while it is under way: a live token, a unit of every limit, and a slot until it ends. */
-export interface RunningCall {
-  readonly token: AccessToken
-  readonly unit: Unit
-}
-
-interface CallToQueue extends AskingCall {
-  /** Higher goes first; equal ones go in order. */
-  readonly priority?: number | undefined
-  /** Throws for a call that its client would refuse. */
-  readonly mustBeRight?: (() => void) | undefined
-}
-
-/** A call that may be queued, and its place while it is. */
-export interface QueuedCall {
-  readonly options: CallToQueue
-  /** Whether it was sent before: then it goes first and is never refused, but at the end for its limit. */
-  readonly sentBefore: boolean
-  /** Why it is sent again: a manager that closes does not wait for one that was refused for the API's limit. */
-  readonly resend: ResendReason | undefined
-  /** Gets what it holds from now on: it is sent. */
-  admitted(running: RunningCall): void
-  /** Returns what it fails with if it is not sent. */
-  refused(reason: unknown): unknown
-
-  /** In whole milliseconds: a part of one would be an object of its own for each call. */
-  queuedAt: number
-  /** What ends its wait early. */
-  signal: AbortSignal | undefined
-  lane: Lane | undefined
-  /** Higher goes first: its priority, and what it gains while it waits. */
-  rank: number
-  /** How long it may wait in all. */
-  countdown: Countdown | undefined
-  /** Ends its wait. */
-  send: ((call: this | Promise<never>) => void) | undefined
-}
+import { Lane, type QueuedCall } from './lane.ts'
 
 function refuse(call: QueuedCall, reason: unknown): void {
   call.send?.(Promise.reject(call.refused(reason)))
@@ -77,23 +36,6 @@ export function checkPriority(priority: unknown): void {
   refusingTo('send call', () => readPriority(priority, 'priority'))
 }
 
-/** What is used of p-queue's queue, whose own types say that it calls what it holds, and name types of browsers. */
-interface CallsInOrder {
-  readonly size: number
-  enqueue(call: QueuedCall, options: { readonly priority: number }): void
-  dequeue(): QueuedCall | undefined
-  remove(call: QueuedCall): void
-}
-
-/** The queued calls that take the same: where their units are not free, those of others may be. */
-export interface Lane {
-  readonly demand: Demand
-  readonly calls: CallsInOrder
-  readonly countByPriority: Map<number, number>
-  /** When a call of it was sent last. */
-  servedAt: number
-}
-
 /** The queued calls of one API, in order, and what ends their wait early: an abort, or `maxWait`. */
 export class QueuedCalls {
   readonly #tooLong: (maxWait: number) => TokenlaneError
@@ -115,10 +57,7 @@ export class QueuedCalls {
 
   /** Returns how many calls that take the same go before one of this priority that is added now. */
   ahead(priority: number, { key }: Demand): number {
-    let ahead = 0
-    for (const [other, count] of this.#lanes.get(key)?.countByPriority ?? [])
-      if (other >= priority) ahead += count
-    return ahead
+    return this.#lanes.get(key)?.ahead(priority) ?? 0
   }
 
   have({ key }: Demand): boolean {
@@ -136,11 +75,11 @@ export class QueuedCalls {
     const { only } = this
     if (only !== undefined) return [{ units: this.size, demand: only.demand }]
     const units = new Map<string, { units: number; demand: Demand }>()
-    for (const { demand, calls } of this.#lanes.values())
+    for (const { demand, size } of this.#lanes.values())
       for (const series of new Set(demand.series)) {
         if (series === undefined) continue
         const all = units.get(series) ?? { units: 0, demand: takingOne(series, demand) }
-        all.units += calls.size * demand.cost
+        all.units += size * demand.cost
         units.set(series, all)
       }
     return [...units.values()].toSorted((a, b) => b.units - a.units).slice(0, mostEstimated)
@@ -148,10 +87,7 @@ export class QueuedCalls {
 
   /** The lanes, the one that goes first in front: by priority, and in turn. */
   get lanes(): Lane[] {
-    const lanes = [...this.#lanes.values()]
-    if (lanes.length < 2) return lanes
-    const highest = new Map(lanes.map((lane) => [lane, Math.max(...lane.countByPriority.keys())]))
-    return lanes.toSorted((a, b) => (highest.get(b) ?? 0) - (highest.get(a) ?? 0) || a.servedAt - b.servedAt)
+    return [...this.#lanes.values()].toSorted((a, b) => b.rank - a.rank || a.servedAt - b.servedAt)
   }
 
   /** Adds a call that waits for `maxWait` milliseconds at most, or until its signal aborts. */
@@ -172,21 +108,16 @@ export class QueuedCalls {
   #laneOf(demand: Demand): Lane {
     const known = this.#lanes.get(demand.key)
     if (known !== undefined) return known
-    const lane = {
-      demand,
-      calls: new PriorityQueue() as unknown as CallsInOrder,
-      countByPriority: new Map<number, number>(),
-      servedAt: this.#served,
-    }
+    const lane = new Lane(demand, this.#served)
     this.#lanes.set(demand.key, lane)
     return lane
   }
 
   next(lane: Lane): QueuedCall {
-    const call = lane.calls.dequeue() as QueuedCall
+    const call = lane.next()
     this.#served += 1
     lane.servedAt = this.#served
-    this.#forget(call)
+    this.#forget(call, lane)
     return call
   }
 
@@ -210,7 +141,7 @@ export class QueuedCalls {
   }
 
   #takeAll(): QueuedCall[] {
-    return this.lanes.flatMap((lane) => Array.from({ length: lane.calls.size }, () => this.next(lane)))
+    return this.lanes.flatMap((lane) => Array.from({ length: lane.size }, () => this.next(lane)))
   }
 
   #enqueue(call: QueuedCall, lane: Lane, { maxWait, aging }: QueueTimes): void {
@@ -221,8 +152,8 @@ export class QueuedCalls {
     this.#lanes.set(lane.demand.key, lane)
     // calls that gain priority while they wait keep their order
     call.rank = sentBefore ? first : aging === undefined ? priority : priority - queuedAt / aging
-    lane.calls.enqueue(call, { priority: call.rank })
-    this.#count(lane, call.rank, 1)
+    lane.add(call)
+    this.size += 1
     if (signal) this.#watch(signal, call)
     if (maxWait === undefined || sentBefore) return
     const giveUp = (): void => this.#giveUp(call, this.#tooLong(maxWait))
@@ -244,29 +175,22 @@ export class QueuedCalls {
   }
 
   #giveUp(call: QueuedCall, reason: unknown): void {
-    const { calls, demand } = call.lane as Lane
-    calls.remove(call)
-    this.#forget(call)
+    const lane = call.lane as Lane
+    lane.remove(call)
+    this.#forget(call, lane)
     refuse(call, reason)
-    this.#gaveUp(demand)
+    this.#gaveUp(lane.demand)
   }
 
-  #forget(call: QueuedCall): void {
-    const { rank, signal, countdown, lane } = call
-    this.#count(lane as Lane, rank, -1)
+  #forget(call: QueuedCall, { size, demand }: Lane): void {
+    const { signal, countdown } = call
+    this.size -= 1
+    if (size === 0) this.#lanes.delete(demand.key)
     countdown?.stop()
     if (signal === undefined) return
     const calls = this.#bySignal.get(signal)
     if (!calls?.delete(call) || calls.size > 0) return
     this.#bySignal.delete(signal)
     signal.removeEventListener('abort', this.#aborted)
-  }
-
-  #count({ demand, calls, countByPriority }: Lane, priority: number, change: 1 | -1): void {
-    this.size += change
-    const count = (countByPriority.get(priority) ?? 0) + change
-    if (count > 0) countByPriority.set(priority, count)
-    else countByPriority.delete(priority)
-    if (calls.size === 0) this.#lanes.delete(demand.key)
   }
 }

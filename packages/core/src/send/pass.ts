@@ -1,7 +1,7 @@
 import { closedError, errorForCaller, isClosed, withOwnError } from '../errors.ts'
 import type { ResendReason } from '../events.ts'
 import type { ApiQueue } from '../queue/api-queue.ts'
-import type { Lane, QueuedCall, RunningCall } from '../queue/queued-calls.ts'
+import type { Lane, QueuedCall, RunningCall } from '../queue/lane.ts'
 import type { Refusal, RefusedCall } from '../limits/refusals.ts'
 import { AccessToken } from '../access-token.ts'
 import type { Countdown } from '../time/countdown.ts'
