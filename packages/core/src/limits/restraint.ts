@@ -46,8 +46,8 @@ interface LastPause {
   readonly status: number
 }
 
-/** A longer time, one of twenty, and a shorter one move what is long; so many times show it. */
-const longer = 1.02
+/** A longer time, one of five, and a shorter one move what is long; so many times show it. */
+const longer = 1.004
 const shorter = 1.001
 const enoughTimes = 100
 /** For how long other processes keep a pace, in milliseconds. */
@@ -66,7 +66,7 @@ export class Restraint {
   #sent = 0
   /** Calls without a response. */
   #unanswered = 0
-  /** How long accepted calls take at most until their response arrives, in milliseconds: 19 of 20. */
+  /** How long accepted calls take at most until their response arrives, in milliseconds: 4 of 5. */
   #longTime: number | undefined
   #timed = 0
   /** The limits in force when the pace changed last. */
