@@ -37,6 +37,14 @@ test.each<[Record<string, string>, number]>([
   expect(pauseOf(response(headers))).toBe(expected)
 })
 
+test('the reset that a policy names counts where the remaining quota is used up, or not said', () => {
+  const names = { remaining: 'x-left', reset: 'x-whole-in' }
+  expect(readAsked(response({ 'x-left': '0', 'x-whole-in': '9' }), names)).toBe(9_000)
+  expect(readAsked(response({ 'x-whole-in': '9' }), names)).toBe(9_000)
+  expect(readAsked(response({ 'x-left': '3', 'x-whole-in': '9' }), names)).toBeUndefined()
+  expect(readAsked(response({ 'x-left': '0', 'x-ratelimit-reset': '9' }), names)).toBeUndefined()
+})
+
 test('a response asks by the finest of its headers, and by the next one where that is nonsense', () => {
   const asked = (headers: Record<string, string>): number | undefined => pauseOf(response(headers))
   expect(asked({ 'retry-after': '2' })).toBe(2_000)

@@ -38,12 +38,12 @@ interface QuotaHeaders extends Omit<RateLimitHeaders, 'reset'> {
   /** What is meant where none does. */
   readonly unsaid?: number
 }
-const structured: readonly QuotaHeaders[] = [{ remaining: 'ratelimit', resets: [] }]
 /**
  * Before `RateLimit` there were `…-remaining` and `…-reset`. GitHub has the second prefix, Okta and X the third; Symfony and
  * Discord have other resets.
  */
-const predecessors: readonly QuotaHeaders[] = [
+const common: readonly QuotaHeaders[] = [
+  { remaining: 'ratelimit', resets: [] },
   { remaining: 'ratelimit-remaining', resets: ['ratelimit-reset'] },
   {
     remaining: 'x-ratelimit-remaining',
@@ -51,7 +51,6 @@ const predecessors: readonly QuotaHeaders[] = [
   },
   { remaining: 'x-rate-limit-remaining', resets: ['x-rate-limit-reset'] },
 ]
-const common: readonly QuotaHeaders[] = [...structured, ...predecessors]
 
 /** Returns what a response says of the units of its call, which took `cost` of them. */
 export function readAnswer(response: ResponseHead, cost: number, policy: CheckedPolicy): Answer {
@@ -96,15 +95,13 @@ export function readAsked(
 ): number | undefined {
   const asked = waitOf(response, retryAfter)
   if (asked !== undefined || rateLimitHeaders === false) return asked
-  const isCommon = rateLimitHeaders === true
-  const usedUp = quotasOf(response, isCommon ? structured : [ownHeaders(rateLimitHeaders)]).filter(isUsedUp)
-  // a reset is that of a quota: it says nothing of a limit on something else, while some of the quota remains
-  const before = isCommon ? quotasOf(response, predecessors) : []
-  const others = isCommon && (before.length === 0 || before.some(isUsedUp)) ? predecessors : []
-  const pauses = [
-    Math.max(0, ...usedUp.map(({ resetIn }) => resetIn)),
-    ...others.flatMap(({ resets }) => resets.map((name) => waitOf(response, [name]) ?? 0)),
-  ]
+  const pauses = dialectsOf(rateLimitHeaders).flatMap((names) => {
+    const quotas = quotasOf(response, [names])
+    const usedUp = quotas.flatMap(({ remaining, resetIn }) => (remaining === 0 ? [resetIn] : []))
+    // a reset is that of a quota: it says nothing of a limit on something else, while some of the quota remains
+    if (quotas.length > 0 && usedUp.length === 0) return []
+    return [Math.max(0, ...usedUp)].concat(names.resets.map((name) => waitOf(response, [name]) ?? 0))
+  })
   // a reset within this second is written as 0, and names no pause
   return pauses.find((pause) => pause > 0)
 }
@@ -128,7 +125,7 @@ export function readRemaining(
   rateLimitHeaders: CheckedPolicy['rateLimitHeaders'] = true,
 ): RemainingQuota | undefined {
   if (rateLimitHeaders === false) return undefined
-  const quotas = quotasOf(response, rateLimitHeaders === true ? common : [ownHeaders(rateLimitHeaders)])
+  const quotas = quotasOf(response, dialectsOf(rateLimitHeaders))
   if (quotas.length < 2) return quotas[0]
   return quotas.toSorted((a, b) => a.remaining - b.remaining || b.resetIn - a.resetIn)[0]
 }
@@ -148,13 +145,11 @@ export function readPolicy(response: ResponseHead): RateLimit[] {
   return limits
 }
 
-function isUsedUp({ remaining }: RemainingQuota): boolean {
-  return remaining === 0
-}
-
 /** An API's own headers may leave out when the quota is whole again. */
-function ownHeaders({ reset, ...names }: RateLimitHeaders): QuotaHeaders {
-  return { ...names, resets: reset === undefined ? [] : [reset], unsaid: 0 }
+function dialectsOf(given: true | RateLimitHeaders): readonly QuotaHeaders[] {
+  if (given === true) return common
+  const { reset, ...names } = given
+  return [{ ...names, resets: reset === undefined ? [] : [reset], unsaid: 0 }]
 }
 
 /** Returns the quotas of the first of these headers that name any. */
