@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type OneClaim, oneLimiter, type OneLimiter, type OnePermit } from '../../test/one-claim.ts'
+import { createRateLimiter } from './memory-limiter.ts'
+import type { Permit } from './rate-limiter.ts'
 import type { Accounting, RateLimit } from './rate-policy.ts'
 
 beforeEach(() => vi.useFakeTimers())
@@ -136,6 +138,29 @@ test('every limit holds at once', () => {
     pass(100)
   }
   expect(sent).toBe(4)
+})
+
+test('a unit of a month counts until its end, however many customers have units of their own after it', () => {
+  const limiter = createRateLimiter()
+  const [day, now] = [86_400_000, performance.now()]
+  const take = (customer: string): unknown =>
+    limiter.take(
+      {
+        key: customer,
+        cost: 1,
+        limits: [{ series: customer, quota: 1, since: now - 1, until: now + 30 * day }],
+        interval: 0,
+        accounting: 'strict',
+        unansweredGrace: undefined,
+      },
+      1,
+    )
+  const first = take('first') as Permit
+  first.answered({ isRefused: false, cost: 1 })
+  first.ended()
+  pass(3 * day)
+  for (let others = 0; others < 300; others += 1) take(`other ${others}`)
+  expect(take('first')).toBe(27 * day)
 })
 
 test('spread keeps sends a fraction of the window apart', () => {

@@ -66,7 +66,7 @@ const mostUnused = 100
 interface Window {
   readonly quota: number
   readonly series: Series
-  /** How long a unit counts, in milliseconds; 0 for a limit between two moments. */
+  /** How long a unit counts at most, in milliseconds. */
   readonly span: number
   /** Set for a limit between two moments. */
   readonly fixed: FixedLimit | undefined
@@ -158,11 +158,11 @@ class MemoryLimiter implements RateLimiter {
     const windows = limits.map((limit) => {
       const series = this.#seriesOf(limit.series)
       const { quota } = limit
-      const [span, fixed] = isSliding(limit) ? [unitSpan(limit.window)] : [0, limit]
+      const [span, fixed] = isSliding(limit) ? [unitSpan(limit.window)] : [limit.until - limit.since, limit]
       series.span = Math.max(series.span, span)
       return { quota, series, span, fixed }
     })
-    const longestSpan = Math.max(0, ...windows.map(({ span }) => span))
+    const longestSpan = Math.max(0, ...windows.map(({ span, fixed }) => (fixed ? 0 : span)))
     this.#arrivals.setPolicy(accounting, unansweredGrace, longestSpan)
     const isBatched = accounting === 'learned' && interval === 0 && unitSpan(longestBatched) >= longestSpan
     const counted = {
@@ -236,18 +236,21 @@ class MemoryPermit implements Permit {
   }
 }
 
+/** Returns how many units count at `now`: those of the time between two moments, or of the last span. */
 function inUse({ series, span, fixed }: Window, now: number): number {
-  if (fixed === undefined) return series.after(now - span)
-  series.span = Math.max(series.span, now - fixed.since)
-  return series.after(fixed.since)
+  return series.after(fixed ? fixed.since : now - span)
+}
+
+/** Returns when this number of the units in use at `now` has come free: between two moments all at once. */
+function freeAt({ series, span, fixed }: Window, units: number, now: number): number {
+  return fixed ? fixed.until : series.timeOf(units, now - span) + span
 }
 
 /** Returns the milliseconds until this number of units is free; `cost` of them at least. */
 function waitFor(window: Window, now: number, units: number, cost: number): number {
-  const { quota, series, span, fixed } = window
+  const { quota, fixed } = window
   const missing = inUse(window, now) + Math.min(fixed ? cost : units, quota) - quota
-  if (missing <= inexact) return 0
-  return fixed ? Math.max(1, fixed.until - now) : series.timeOf(missing, now - span) + span - now
+  return missing <= inexact ? 0 : Math.max(fixed ? 1 : 0, freeAt(window, missing, now) - now)
 }
 
 /**
@@ -257,7 +260,7 @@ function waitFor(window: Window, now: number, units: number, cost: number): numb
  * @param slack how much earlier than now known the units in use may come free.
  */
 function forecastOf(window: Window, units: number, start: number, lag: number, slack: number): number {
-  const { quota, series, span, fixed } = window
+  const { quota, span, fixed } = window
   const known = inUse(window, start + slack)
   const used = Math.min(known, quota)
   // after the quota was lowered, the first units that come free make no room
@@ -265,10 +268,8 @@ function forecastOf(window: Window, units: number, start: number, lag: number, s
   const beyond = units - (quota - used)
   if (beyond <= inexact) return 0
   const rounds = Math.ceil((beyond - inexact) / quota) - 1
-  if (fixed) return Math.max(0, fixed.until - start) + rounds * (fixed.until - fixed.since)
-  const round = span + lag
-  const inRound = beyond - rounds * quota
-  const freeAt = series.timeOf(inRound + surplus, start + slack - span) + span - slack
+  const round = fixed ? span : span + lag
+  const next = freeAt(window, beyond - rounds * quota + surplus, start + slack) - (fixed ? 0 : slack)
   // a call without a response so far takes no longer than one that is sent now
-  return Math.min(round, freeAt - start) + rounds * round
+  return Math.max(0, Math.min(round, next - start)) + rounds * round
 }
