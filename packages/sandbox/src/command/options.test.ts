@@ -1,6 +1,25 @@
 import { expect, test } from 'vitest'
 
+import type { WrongValueError } from '../allowed.ts'
+import { checkOptions, type SandboxOptions } from '../sandbox-options.ts'
 import { inOptionWords, parseArguments } from './options.ts'
+
+test.each([
+  [{ tokenLifetime: 0 }, '--lifetime must be a time above 0, at most 8760h'],
+  [{ delays: { min: 0, max: 3e9 } }, '--delays must be two times of at most 24 days'],
+  [{ port: 0 }, '--port must be a whole number from 1 to 65531, not 0'],
+])('%o is refused in the words of the option that was typed', (options, problem) => {
+  expect(problemOf(options)).toBe(problem)
+})
+
+function problemOf(options: SandboxOptions): string {
+  try {
+    checkOptions(options)
+    return ''
+  } catch (error) {
+    return inOptionWords((error as WrongValueError).message)
+  }
+}
 
 test('without options the sandbox has HTTP control on its usual ports', () => {
   expect(parseArguments([])).toEqual({

@@ -233,7 +233,10 @@ export function inOptionWords(problem: string): string {
   return Object.entries(ofIssuers).reduce(
     (text, [option, setting]) =>
       text.replace(new RegExp(`^"issuers\\.(\\w+)\\.${setting}"`), `The text after ${flagOf(option)} $1=`),
-    problem.replace(/^"(host|hostname)"/, '--$1'),
+    problem
+      .replace(/^"tokenLifetime" .*/, '--lifetime must be a time above 0, at most 8760h')
+      .replace(/^"delays\.max" .*/, '--delays must be two times of at most 24 days')
+      .replace(/^"(host|hostname|port)"/, '--$1'),
   )
 }
 
