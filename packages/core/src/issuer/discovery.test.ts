@@ -93,6 +93,24 @@ test.each<[string, () => Response, string, string]>([
   },
 )
 
+test.each<[string, unknown, string]>([
+  [
+    'lists other methods',
+    ['client_secret_basic', 'private_key_jwt\n'],
+    ', and `clientAuthentication` (its metadata lists client_secret_basic,private_key_jwt)',
+  ],
+  ['lists this method', ['client_secret_basic', 'client_secret_post'], ''],
+  ['lists no methods', undefined, ''],
+])('a refused client of a server that %s is told so', async (_what, methods, end) => {
+  const { tokens } = serviceOf({
+    [rfc8414]: () => Response.json({ ...metadata, token_endpoint_auth_methods_supported: methods }),
+    [metadata.token_endpoint]: () => Response.json({ error: 'invalid_client' }, { status: 401 }),
+  })
+  await expect(tokens.getToken('partner')).rejects.toThrow(
+    `check the client id and secret in \`issuers.partner.credentials\`${end} (see`,
+  )
+})
+
 test('a server without metadata fails within 2 s, and names the way out', async () => {
   const { tokens } = serviceOf({})
   const failed = tokens.getToken('partner')

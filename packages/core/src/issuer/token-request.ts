@@ -87,7 +87,14 @@ export function askIssuer(endpoint: TokenEndpoint, requestTimeout: number): Clie
         ),
       )
       clock.date = response.date
-      return readTokenResponse(response, { endpoint, client, proof, request, wait })
+      return readTokenResponse(response, {
+        endpoint,
+        client,
+        proof,
+        request,
+        metadata: server.metadata,
+        wait,
+      })
     }
     return asking?.(common, ask, proof) ?? ask(known)
   }

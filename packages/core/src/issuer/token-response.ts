@@ -1,9 +1,10 @@
+import type { AuthorizationServer } from 'oauth4webapi'
 import type { ClientCredentials } from '../credentials/credentials.ts'
 import { oddTextIn } from '../credentials/text-fields.ts'
 import { aboutRequest } from '../credentials/refused-client.ts'
 import type { TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
-import { has, isText } from '../options/check.ts'
+import { has, isText, own } from '../options/check.ts'
 import { failure } from './issuer-failure.ts'
 import { mistakeOf } from './issuer-url.ts'
 import { descriptionIn, errorCode, knownErrors, proofsIn, textsIn } from './issuer-words.ts'
@@ -16,6 +17,7 @@ interface TokenRequest {
   readonly client: ClientCredentials
   readonly proof: ClientProof
   readonly request: IssuerRequest
+  readonly metadata: AuthorizationServer
   readonly wait: Pick<Wait, 'held'>
 }
 
@@ -94,7 +96,7 @@ function isPage(response: IssuerResponse): boolean {
 }
 
 function isHtml({ type }: IssuerResponse): boolean {
-  return type === 'text/html' || type === 'application/xhtml+xml'
+  return /\bx?html\b/.test(type)
 }
 
 /** The options that errors about the request are about (RFC 6749 §5.2, RFC 8707 §2). */
@@ -102,7 +104,7 @@ const optionsOf: Readonly<Record<string, string>> = { invalid_scope: 'scope', in
 
 function refusal(
   response: IssuerResponse,
-  { endpoint, client, proof, request }: TokenRequest,
+  { endpoint, client, proof, request, metadata }: TokenRequest,
   givenError: string | undefined,
 ): TokenlaneError {
   const { status } = response
@@ -115,16 +117,19 @@ function refusal(
     oauthError === undefined
       ? `status ${status}, no OAuth error (${contentOf(response)}${quoted})`
       : `${oauthError} (status ${status}${quoted})`
+  const methods = String(metadata.token_endpoint_auth_methods_supported ?? proof.method)
+  const listed = methods.includes(proof.method) ? '' : ` (its metadata lists ${printable(methods)})`
   // an issuer that wants the secret in another part of the request
-  const method = /\b(?:basic|body|form|header|post)\b/i.test(quoted) ? ', and `clientAuthentication`' : ''
+  const isOther = listed || /\b(?:basic|body|form|header|post)\b/i.test(quoted)
+  const method = isOther ? `, and \`clientAuthentication\`${listed}` : ''
   const check = `: check the client id and ${proof.proof} in ${credentialsIn(endpoint)}${oddTextIn(client)}${method}`
   const isAboutGrant = oauthError === 'unauthorized_client'
   const isAboutClient =
     (!isAboutGrant && clientErrors.test(oauthError ?? '')) ||
     (status === 401 ? !aboutRequest.has(oauthError ?? '') : status === 403 && oauthError === undefined)
   const hint = isAboutClient ? check + (proof.hint?.(client) ?? '') : ''
-  const named = optionsOf[oauthError ?? '']
-  const option = named === undefined ? '' : `: check \`${named}\``
+  const named = own(optionsOf, `${oauthError}`)
+  const option = named === undefined ? '' : `: check \`${named as string}\``
   const grant = isAboutGrant ? '; is this client allowed to use the client credentials grant?' : ''
   const details = { status, oauthError, definite: true }
   return failure(request, 'TOKEN_REQUEST_REFUSED', `refused: ${what}${hint}${option}${grant}`, details)
