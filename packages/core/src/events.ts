@@ -179,6 +179,11 @@ interface Events {
    */
   'api.slowed': { api: string; share: number; option: string }
   /**
+   * `queued` calls have waited for a slot for 10 s, and none of the `running` ones has ended: they get no response, or
+   * their bodies are not read to the end. Once, until one ends.
+   */
+  'slots.blocked': { api: string; running: number; queued: number }
+  /**
    * A call that brings an `Authorization` of its own gets no token, and an API answered it with a 401. An old default of
    * the client does this. Once per API.
    */

@@ -47,6 +47,11 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
     'general: new token before expiry in 5 ms, 1 call waited',
     { type: 'token.renewed', issuer, expiresAt, duration: 5.2, reason: 'ahead', joiners: 1 },
   ],
+  [
+    'warn',
+    'https://api.example.com/: none of 10 calls under way (`concurrency`) has ended for 10 s, and 500 wait: set a timeout, and read each response to its end',
+    { type: 'slots.blocked', api, running: 10, queued: 500 },
+  ],
   ['info', 'general: new token from the shared store', { type: 'token.received', issuer, expiresAt }],
   [
     'warn',

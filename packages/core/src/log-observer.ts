@@ -140,6 +140,8 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => string } 
       : ''),
   'api.slowed': ({ api, share, option }) =>
     `${api}: with slow responses, waiting calls get ${share} of the quota; \`${option}\` in its ratePolicy gives more`,
+  'slots.blocked': ({ api, running, queued }) =>
+    `${api}: none of ${running} calls under way (\`concurrency\`) has ended for 10 s, and ${queued} wait: set a timeout, and read each response to its end`,
   'authorization.kept': ({ api }) =>
     `${api}: answered 401 to a call that brings an \`Authorization\` of its own, so it gets no token: remove that header`,
   'client.unattached': ({ api }) =>

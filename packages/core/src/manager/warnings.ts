@@ -14,6 +14,7 @@ const subjectsOf: {
 } = {
   'route.missed': ({ origin }) => origin,
   'authorization.kept': ({ api }) => api,
+  'slots.blocked': ({ api }) => api,
   'client.unattached': ({ api }) => api,
   'transport.insecure': ({ issuer, hosts }) => `${issuer} ${hosts.join(' ')}`,
   'policy.missing': ({ api }) => api,

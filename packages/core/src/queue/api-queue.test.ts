@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { fakeTime, pass } from '../../test/fake-time.ts'
 import { client, fakeService, unavailable } from '../../test/fake-issuer.ts'
 import { limitedApi } from '../../test/limited-api.ts'
-import { inTime } from '../../test/one-api.ts'
+import { answer as answered, inTime } from '../../test/one-api.ts'
 import type { Api } from '../index.ts'
 
 fakeTime()
@@ -41,6 +41,38 @@ test('no more than `concurrency` calls are under way, with a 401 retry inside of
   await pass(100)
   await calls
   expect(issuer.count).toBe(2)
+  expect(tokens.status().apis[0]).toMatchObject(idle)
+})
+
+test('slots that no call leaves are reported once, and status says what calls wait for', async () => {
+  const { api, tokens, eventsOf } = limitedApi({ limits: [], concurrency: 2 })
+  await tokens.warmUp()
+  const call = (ms: number): Promise<string> =>
+    api.send(async () => {
+      await new Promise((resolve) => setTimeout(resolve, ms))
+      return answered(200, '')
+    })
+  // one ends 1 ms before it would be said
+  const calls = [call(9_999), call(30_000), call(9_999), call(100), call(100)]
+  await pass(9_998)
+  expect(tokens.status().apis[0]).toMatchObject({ queued: 3, waitsFor: 'slot' })
+  await pass(15_000)
+  expect(eventsOf('slots.blocked')).toEqual([])
+  await Promise.all([...calls, pass(10_000)])
+  expect(tokens.status().apis[0]).not.toHaveProperty('waitsFor')
+
+  const blocked = [call(30_000), call(30_000), call(100), call(100)]
+  await pass(9_999)
+  expect(eventsOf('slots.blocked')).toEqual([])
+  blocked.push(call(100))
+  await pass(1)
+  await pass(15_000)
+  expect(eventsOf('slots.blocked')).toEqual([
+    { type: 'slots.blocked', api: 'https://api.example.com/', running: 2, queued: 3 },
+  ])
+  await Promise.all([...blocked, pass(10_000)])
+  expect(eventsOf('slots.blocked')).toHaveLength(1)
+  await pass(3_600)
   expect(tokens.status().apis[0]).toMatchObject(idle)
 })
 

@@ -38,12 +38,16 @@ export interface QueueStatus extends LimitsStatus {
    * from how long calls have held their slots. Response times, later calls and pauses that the API asks for add to it.
    */
   readonly emptyAt?: string
+  /** What the queued calls wait for: see `CallWaits`. With `slot`, `concurrency` calls are under way and none has ended. */
+  readonly waitsFor?: keyof CallWaits
 }
 
 /** Why no call can be sent now, and for how many milliseconds; `Infinity`: until something changes. */
 type Obstacle = LimitObstacle | { readonly cause: keyof CallWaits; readonly ms: number }
 
 const noSlot: Obstacle = { cause: 'slot', ms: Infinity }
+/** Slots are blocked if none becomes free for this long while calls wait for one, in milliseconds. */
+const blockedAfter = 10_000
 
 /**
  * The queue in front of one API with a rate policy.
@@ -68,6 +72,8 @@ export class ApiQueue implements BudgetQueue {
   #isServing = false
   #isRenewing = false
   #timer: ReturnType<typeof setTimeout> | undefined
+  /** Set while calls wait for a slot and none becomes free: it says so once. */
+  #watch: ReturnType<typeof setTimeout> | undefined
 
   constructor(options: QueueOptions) {
     const { api, policy, token, emit, budget } = options
@@ -138,6 +144,8 @@ export class ApiQueue implements BudgetQueue {
     const time = performance.now() - call.unit.sentAt
     this.#slotTime += this.#slotTime === 0 ? time : (time - this.#slotTime) / 16
     this.#running -= 1
+    clearTimeout(this.#watch)
+    this.#watch = undefined
     this.#budget.ended(call.unit, wasSent)
     this.serve()
   }
@@ -204,7 +212,10 @@ export class ApiQueue implements BudgetQueue {
       queued,
       running: this.#running,
       ...this.#budget.status(),
-      ...(queued > 0 && { emptyAt: dateFromNow(emptyIn) }),
+      ...(queued > 0 && {
+        emptyAt: dateFromNow(emptyIn),
+        waitsFor: this.waitingTime.cause as keyof CallWaits,
+      }),
     }
   }
 
@@ -286,6 +297,7 @@ export class ApiQueue implements BudgetQueue {
 
   #wait(obstacle: Obstacle | undefined): void {
     this.waitingTime.waitFor(obstacle?.cause)
+    if (obstacle === noSlot) this.#watch ??= setTimeout(() => this.#reportBlocked(), blockedAfter)
     if (obstacle === undefined) return
     if (obstacle.cause === 'token') {
       this.#budget.gaveUp(this)
@@ -293,6 +305,11 @@ export class ApiQueue implements BudgetQueue {
     }
     // a timer that fires early finds out, and waits again
     else if (obstacle.ms < Infinity) this.#timer = queueTimer(obstacle.ms, () => this.serve())
+  }
+
+  #reportBlocked(): void {
+    const queued = this.#calls.size
+    if (queued > 0) this.emit({ type: 'slots.blocked', api: this.#api, running: this.#running, queued })
   }
 
   /** Waits for a token, for all queued calls: each by itself would ask the credentials provider again. */
