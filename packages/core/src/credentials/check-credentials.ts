@@ -1,5 +1,5 @@
 import { isTokenlaneError, TokenlaneError, whyOf } from '../errors.ts'
-import { allOf, has, mustBeObject, refuse, unknownOptions } from '../options/check.ts'
+import { allOf, besides, has, mustBeObject, refuse, unknownOptions } from '../options/check.ts'
 import {
   type CalledProvider,
   clientWith,
@@ -69,9 +69,4 @@ function checkClient(value: unknown, path: string, kinds: CredentialsKinds): Cli
   )
   allOf([...unknown, ...refusals], ([name, refusal]) => refusal(undefined, `${path}.${name}`))
   return (read as { readonly client: ClientCredentials }).client
-}
-
-/** Refuses the field that marks credentials of another kind. */
-function besides(mark: string): (value: unknown, path: string) => never {
-  return (_, path) => refuse(path, `given with \`${mark}\``, 'one of the two')
 }

@@ -1,4 +1,4 @@
-import { isText, own, shape } from '../options/check.ts'
+import { isChosen, own, shape } from '../options/check.ts'
 import type { ClientAuthenticationMethod, ClientCredentials, CredentialsContext } from './credentials.ts'
 
 /** What is wrong with a field of given credentials, without quoting it. */
@@ -47,7 +47,7 @@ export interface CalledProvider {
 }
 
 export const text: Check = (value) => {
-  if (!isText(value)) return { given: shape(value), allowed: 'a non-empty string' }
+  if (!isChosen(value)) return { given: shape(value), allowed: 'a non-empty string' }
   return value === value.trim()
     ? undefined
     : { given: 'a string with white space around it', allowed: 'a string without white space around it' }

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest'
-import { createTokenManager, isTokenlaneError, oauthIssuer, type IssuerOptions } from '../index.ts'
+import {
+  createTokenManager,
+  generalIssuer,
+  isTokenlaneError,
+  oauthIssuer,
+  type IssuerOptions,
+} from '../index.ts'
 
 const credentials = { clientId: 'client-1', clientSecret: 'secret-1' }
 const tokenEndpoint = 'https://auth.example.com/token'
@@ -29,10 +35,11 @@ test('everything that is wrong with an issuer is reported at once, by option pat
     } as never),
   )
   expect(message).toMatch(
-    /^INVALID_OPTIONS Cannot create token manager: 7 options are invalid:\n- `issuers\.partner\.tokenEndpoint` is not an option/,
+    /^INVALID_OPTIONS Cannot create token manager: 7 options are invalid:\n- `issuers\.partner\.scopes` is not an option/,
   )
   for (const option of [
-    '`issuers.partner.tokenEndpoint` is not an option; allowed: issuer',
+    '`issuers.partner.scopes` is not an option (did you mean `scope`?)',
+    '`issuers.partner.tokenEndpoint` is given with `issuer`; allowed: one of the two',
     '`issuers.partner.clientAuthentication` is not a method of this issuer; allowed: client_secret_post, client_secret_basic',
     '`issuers.partner.parameters.grant_type` is a field that Tokenlane sets',
     '`issuers.partner.parameters.audience` is empty',
@@ -42,6 +49,44 @@ test('everything that is wrong with an issuer is reported at once, by option pat
     expect(message).toContain(option)
   expect(message.match(/Cannot create/g)).toHaveLength(1)
   expect(message.match(/troubleshoot/g)).toHaveLength(1)
+})
+
+test('a token endpoint beside the URL that it is made of is refused as the second of two', () => {
+  const authUrl = 'https://auth.example.com'
+  expect(refused({ ...generalIssuer({ authUrl, credentials }), tokenEndpoint })).toContain(
+    '`issuers.partner.tokenEndpoint` is given with `authUrl`; allowed: one of the two',
+  )
+})
+
+test.each(['undefined', 'null', '[object Object]', ' '])(
+  'the text "%s", which an unset variable leaves, is no option that somebody chose',
+  (text) => {
+    const issuer = {
+      tokenEndpoint,
+      credentials: { clientId: text, clientSecret: text },
+      scope: text,
+      parameters: { audience: text },
+      headers: { 'x-api-key': text },
+    }
+    for (const option of [
+      'credentials.clientId',
+      'credentials.clientSecret',
+      'scope',
+      'parameters.audience',
+      'headers.x-api-key',
+    ])
+      expect(refused(oauthIssuer(issuer))).toContain(`\`issuers.partner.${option}\` is '${text}'; allowed: a`)
+    expect(refused(oauthIssuer({ tokenEndpoint: text, credentials }))).toMatch(
+      /`issuers\.partner\.tokenEndpoint` is not an absolute URL; allowed: an absolute https: URL/,
+    )
+  },
+)
+
+test('a URL object is asked for as a string', () => {
+  for (const option of ['tokenEndpoint', 'issuer'])
+    expect(refused(oauthIssuer({ [option]: new URL(tokenEndpoint), credentials } as never))).toContain(
+      `\`issuers.partner.${option}\` is not an absolute URL in a string, but an object; allowed: an absolute https: URL`,
+    )
 })
 
 test('the URL of metadata, which many consoles show, is no issuer', () => {

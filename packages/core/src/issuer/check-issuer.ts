@@ -1,4 +1,4 @@
-import { isText, mustBeObject, pathOf, refuse } from '../options/check.ts'
+import { isChosen, mustBeObject, pathOf, refuse } from '../options/check.ts'
 import { type ReadUrl, readPrivateHosts } from '../options/urls.ts'
 import {
   type Description,
@@ -104,7 +104,7 @@ const ownHeaders = ['content-type', 'content-length', 'host', 'transfer-encoding
 const unsendable = ['connection', 'keep-alive', 'upgrade', 'expect']
 
 const headerValue = fitting<string>(
-  (value) => isText(value) && /^[\t\x20-\x7e]*$/.test(value),
+  (value) => isChosen(value) && /^[\t\x20-\x7e]*$/.test(value),
   'a non-empty string of one line, in ASCII',
 )
 
@@ -132,12 +132,6 @@ function readHeaders(proofs: ClientProofs): Reader<Readonly<Record<string, strin
   }
 }
 
-/** Reads scopes; blank text would be sent as a scope. */
-const readScope = fitting<string>(
-  (value) => isText(value) && value.trim() !== '',
-  'a non-empty string, scopes separated by spaces',
-)
-
 const readTokenTypes: Reader<readonly string[]> = (value, path) => {
   const types = list(text('a name, such as Bearer'), "an array of names, such as ['Bearer']")(value, path)
   if (types.length === 0) refuse(path, 'empty', "one name or more, such as ['Bearer']")
@@ -156,7 +150,7 @@ const milliseconds: Reader<number> = (value, path) => {
 }
 
 const settings = {
-  scope: optional(readScope),
+  scope: optional(text('a non-empty string, scopes separated by spaces')),
   tokenTypes: optional(readTokenTypes),
   parameters: optional(readParameters, []),
   renewBefore: optional(duration('0 or more')),

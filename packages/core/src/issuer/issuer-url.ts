@@ -1,4 +1,4 @@
-import { refuse } from '../options/check.ts'
+import { besides, refuse } from '../options/check.ts'
 import { insecureHosts, type ReadUrl, withoutLastSlash } from '../options/urls.ts'
 import { type Description, fitting, type Reader } from '../options/reader.ts'
 import { generalPath, type IssuerOptions, weblinkPath } from './issuer-options.ts'
@@ -34,9 +34,12 @@ export function describeUrl(
           urlOption === 'tokenEndpoint' ? 'query allowed' : undefined,
         )
   const urlOption = urlOptionOf(given)
+  const excluded = urlOption !== 'tokenEndpoint' &&
+    given['tokenEndpoint'] !== undefined && { tokenEndpoint: besides(urlOption) }
   if (urlOption !== 'authUrl')
-    return { [urlOption]: urlOption === 'issuer' && !mayDiscover ? refuseIssuer : url }
+    return { ...excluded, [urlOption]: urlOption === 'issuer' && !mayDiscover ? refuseIssuer : url }
   return {
+    ...excluded,
     authUrl: (value, option) => below(url(value, option), option, given['tokenPath']),
     tokenPath: fitting<string>(isTokenPath, 'a path that begins with /, such as /oauth/token'),
   }

@@ -1,4 +1,4 @@
-import { refuse } from '../options/check.ts'
+import { isText, refuse, shape } from '../options/check.ts'
 import type { Reader } from '../options/reader.ts'
 
 export interface LimitedCall {
@@ -53,7 +53,7 @@ export const readMatch: Reader<string | readonly string[]> = (value, path) => {
   const patterns = Array.isArray(value) ? (value as unknown[]) : [value]
   if (patterns.length === 0) refuse(path, 'empty', `${allowed}, or a list of them`)
   for (const pattern of patterns)
-    if (typeof pattern !== 'string' || pattern === '' || !form.test(pattern))
-      refuse(path, typeof pattern === 'string' ? `'${pattern}'` : `a ${typeof pattern}`, allowed)
+    if (!isText(pattern) || !form.test(pattern))
+      refuse(path, isText(pattern) ? `'${pattern}'` : shape(pattern), allowed)
   return value as string | readonly string[]
 }

@@ -103,9 +103,10 @@ test.each([
   [{ quota: 1, window: 1_000, match: 'get /x' }, 'match'],
   [{ quota: 1, window: 1_000, match: [] }, 'match'],
   [{ quota: 1, window: 1_000, match: 'POST orders' }, 'match'],
+  [{ quota: 1, window: 1_000, match: /orders/ }, 'match` is an object'],
   [{ quota: 1, window: 1_000, name: '' }, 'name'],
 ])('a limit %j is refused', (limit, option) => {
-  expect(() => apisWith({ limits: [limit as never] })).toThrow(`\`apis[0].ratePolicy.limits[0].${option}\``)
+  expect(() => apisWith({ limits: [limit as never] })).toThrow(`\`apis[0].ratePolicy.limits[0].${option}`)
 })
 
 test('only calls that match a limit count, and they delay no others', async () => {

@@ -53,6 +53,12 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
 /** Whether something from outside is text, and not empty. */
 export const isText = (given: unknown): given is string => typeof given === 'string' && given !== ''
 
+/** What an unset variable leaves where it is made text, and white space. */
+const unset = /^(?:undefined|null|NaN|\[object \w+\]|\s+)$/
+
+/** Whether an option is text that somebody chose. */
+export const isChosen = (given: unknown): given is string => isText(given) && !unset.test(given)
+
 /** Returns an own option: nothing that other code added to `Object.prototype`. */
 export function own(value: unknown, name: string): unknown {
   return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined
@@ -66,10 +72,11 @@ export function has<T extends object, Name extends string>(
   return Object.hasOwn(value, name)
 }
 
-/** Describes a value for a message: no text or number, since any may be a misplaced secret. */
+/** Describes a value for a message: no chosen text or number, since any may be a misplaced secret. */
 export function shape(value: unknown): string {
   if (value === undefined) return 'missing'
   if (value === '') return 'empty'
+  if (typeof value === 'string' && unset.test(value)) return `'${value}'`
   if (value === null || typeof value === 'boolean') return String(value)
   if (Array.isArray(value)) return 'an array'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
@@ -113,6 +120,11 @@ export function unknownOptions(
 }
 
 type Refusal = (value: unknown, path: string) => never
+
+/** Refuses an option beside another one that excludes it. */
+export function besides(other: string): Refusal {
+  return (_, path) => refuse(path, `given with \`${other}\``, 'one of the two')
+}
 
 /** Returns the path of an option. The options of the manager itself are known by their name alone. */
 export function pathOf(path: string, name: string): string {

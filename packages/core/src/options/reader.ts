@@ -1,4 +1,4 @@
-import { allOf, isText, mustBeObject, own, pathOf, refuse, shape, unknownOptions } from './check.ts'
+import { allOf, isChosen, isText, mustBeObject, own, pathOf, refuse, shape, unknownOptions } from './check.ts'
 
 /**
  * Reads one option: returns it as it is used, with its default in place.
@@ -99,7 +99,7 @@ export function statusCodes(
 }
 
 export function text(allowed: string): Reader<string> {
-  return fitting<string>(isText, allowed)
+  return fitting<string>(isChosen, allowed)
 }
 
 export function aFunction<T>(allowed: string): Reader<T> {

@@ -75,10 +75,11 @@ const unset = /[/.](?:undefined|null|\*)(?![^/.:?])|\{|%7B/
 /** Returns a URL that secrets and tokens may travel to: `https:`, or `http:` to a host where that is allowed. */
 export const mustBeSecureUrl: ReadUrl = (value, path, isInsecureAllowed, query) => {
   const url = typeof value === 'string' ? URL.parse(value) : null
+  const kind = isText(value) ? '' : ` in a string, but ${shape(value)}`
   if (url === null || unset.test(url.href))
     refuse(
       path,
-      url ? 'a URL with a placeholder' : value ? 'not an absolute URL' : shape(value),
+      url ? 'a URL with a placeholder' : value ? `not an absolute URL${kind}` : shape(value),
       'an absolute https: URL without quotes, such as https://host/path/',
     )
   // a query or a fragment may be empty, which `search` and `hash` do not show
