@@ -3,24 +3,7 @@ import type { OutgoingHttpHeaders } from 'node:http'
 import { count, inSeconds } from '../in-words.ts'
 import { type Answer, problem } from '../server/answer.ts'
 import type { ServerClock } from '../server/server-clock.ts'
-import type { StrictRatePolicy, WindowUsage } from './strict-rate.ts'
-
-/**
- * Headers in which an API states its rate limits:
- *
- * - `'ratelimit'`: `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers, from revision 8)
- * - `'ratelimit-limit'`: `RateLimit-Limit`, `-Remaining`, `-Reset` in seconds (revisions up to 6)
- * - `'x-ratelimit'`: `X-RateLimit-Limit`, `-Remaining`, `-Reset` as seconds since 1970, as GitHub sends them
- * - `'x-ratelimit-seconds'`: the same, but with `-Reset` as the number of seconds left
- */
-export type RateHeaderDialect = 'ratelimit' | 'ratelimit-limit' | 'x-ratelimit' | 'x-ratelimit-seconds'
-
-export const rateHeaderDialects: readonly RateHeaderDialect[] = [
-  'ratelimit',
-  'ratelimit-limit',
-  'x-ratelimit',
-  'x-ratelimit-seconds',
-]
+import type { RateHeaderDialect, StrictRatePolicy, WindowUsage } from './strict-rate.ts'
 
 /** Returns whole seconds, rounded up: a client that retries earlier than the limit allows is refused. */
 const seconds = (ms: number): number => Math.ceil(ms / 1_000)

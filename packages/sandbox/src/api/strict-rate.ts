@@ -11,7 +11,6 @@ import {
   wholeNumber,
   type Allowed,
 } from '../allowed.ts'
-import { rateHeaderDialects, type RateHeaderDialect } from './rate-headers.ts'
 
 /** One limit of a rate policy. */
 export interface RateLimit {
@@ -30,6 +29,23 @@ export interface WindowUsage extends RateLimit {
   /** After how many milliseconds the oldest call leaves the window; 0 if it is empty. */
   reset: number
 }
+
+/**
+ * Headers in which an API states its rate limits:
+ *
+ * - `'ratelimit'`: `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers, from revision 8)
+ * - `'ratelimit-limit'`: `RateLimit-Limit`, `-Remaining`, `-Reset` in seconds (revisions up to 6)
+ * - `'x-ratelimit'`: `X-RateLimit-Limit`, `-Remaining`, `-Reset` as seconds since 1970, as GitHub sends them
+ * - `'x-ratelimit-seconds'`: the same, but with `-Reset` as the number of seconds left
+ */
+export type RateHeaderDialect = 'ratelimit' | 'ratelimit-limit' | 'x-ratelimit' | 'x-ratelimit-seconds'
+
+const rateHeaderDialects: readonly RateHeaderDialect[] = [
+  'ratelimit',
+  'ratelimit-limit',
+  'x-ratelimit',
+  'x-ratelimit-seconds',
+]
 
 /** The rate policy that an API enforces. All limits apply at once. */
 export interface StrictRatePolicy {

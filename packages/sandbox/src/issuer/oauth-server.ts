@@ -19,7 +19,6 @@ import type { ServerClock } from '../server/server-clock.ts'
 import type { ClientRegistration } from './client-registration.ts'
 import type { AssertionJudgement, Cluster } from './cluster.ts'
 import type { IssuerSettings } from './issuer-settings.ts'
-import type { Form } from './token-request.ts'
 import type { TokenLedger } from './token-ledger.ts'
 
 export interface OAuthServerOptions {
@@ -34,6 +33,8 @@ export interface OAuthServerOptions {
   /** The issuer's clock, by which it dates its tokens. */
   clock: ServerClock
 }
+
+export type Form = Readonly<Partial<Record<string, string>>>
 
 /** A token request and the response of the authorization server. */
 export interface TokenExchange {

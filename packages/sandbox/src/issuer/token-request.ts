@@ -6,7 +6,7 @@ import type { Flaw, Outcome } from '../journal/entry.ts'
 import type { Realm } from '../realm.ts'
 import type { ClientRegistration } from './client-registration.ts'
 import type { ClientAuthentication } from './issuer-settings.ts'
-import type { TokenExchange } from './oauth-server.ts'
+import type { Form, TokenExchange } from './oauth-server.ts'
 
 interface Judge {
   realm: Realm
@@ -67,8 +67,6 @@ interface ShownClient {
   /** The secret, or the id of the key; an assertion may name no key. */
   proof: string | undefined
 }
-
-export type Form = Readonly<Partial<Record<string, string>>>
 
 /** How messages name the credentials of a method, and how they are read from a token request. */
 interface ProofReader {
