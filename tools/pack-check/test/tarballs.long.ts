@@ -1,4 +1,4 @@
-// Long: builds and packs the whole workspace again, on three versions of Node.
+// Long: builds and packs the whole workspace, on three versions of Node, and takes an older one from npm.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,8 +7,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { digestOf } from '../src/pack.ts'
 import { packed } from '../src/pack.ts'
 import { root } from '../src/packages.ts'
-import { must } from '../src/run.ts'
-import { binaryOf, runtimes } from '../src/runtime.ts'
+import { makeProject } from '../src/project.ts'
+import { must, run } from '../src/run.ts'
+import { binaryOf, oldNode, runtimes, type Runtime } from '../src/runtime.ts'
 
 const temp = mkdtempSync(join(tmpdir(), 'reproducible-'))
 afterAll(() => rmSync(temp, { recursive: true }), 600_000)
@@ -57,9 +58,13 @@ async function digestsFrom(folder: string, env: NodeJS.ProcessEnv, node = proces
   )
 }
 
+const [firstNode, ...others] = runtimes.filter(({ name }) => name.startsWith('Node')) as [
+  Runtime,
+  ...Runtime[],
+]
 let first: object
 beforeAll(async () => {
-  first = await digestsFrom(await copyOf(root, 'first'), { TZ: 'UTC' })
+  first = await digestsFrom(await copyOf(root, 'first'), { TZ: 'UTC' }, await binaryOf(firstNode))
 }, 600_000)
 
 test('every package is packed', () => {
@@ -70,8 +75,8 @@ test('every package is packed', () => {
   )
 })
 
-test.each(runtimes.filter(({ name }) => name.startsWith('Node')))(
-  '$name packs the same bytes in another folder, at another time and in another time zone',
+test.each(others)(
+  `$name packs the same bytes as ${firstNode.name}, in another folder, at another time and in another time zone`,
   { timeout: 600_000 },
   async (runtime) => {
     const clock = join(temp, 'clock.mjs')
@@ -81,3 +86,19 @@ test.each(runtimes.filter(({ name }) => name.startsWith('Node')))(
     expect(await digestsFrom(folder, env, await binaryOf(runtime))).toEqual(first)
   },
 )
+
+test(`${oldNode.name} is named as too old, together with what is needed`, { timeout: 600_000 }, async () => {
+  using project = await makeProject(join(temp, 'first', 'tarballs'))
+  const code = `import { tokensFor } from '@tokenlane/core'
+    try { tokensFor({}) } catch ({ code, message }) { console.log(code, message) }`
+  const node = await binaryOf(oldNode)
+  const options = { cwd: project.folder }
+  const { output } = await run(node, ['--input-type=module', '--eval', code], options)
+  expect(output).toMatch(
+    /^RUNTIME_UNSUPPORTED Cannot create token manager: Node v20\.20\.2 is too old; use Node 22\.19, 24, 26 or later/,
+  )
+  const doctor = await run(node, ['node_modules/tokenlane/dist/main.js', 'doctor'], options)
+  expect(doctor.output).toBe('tokenlane: Node v20.20.2 is too old; use Node 22.19, 24, 26 or later')
+  const sandbox = await run(node, ['node_modules/@tokenlane/sandbox/dist/command/main.js'], options)
+  expect(sandbox.output).toBe('tokenlane-sandbox: Node v20.20.2 is too old; use Node 22.19, 24, 26 or later')
+})
