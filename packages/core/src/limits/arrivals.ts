@@ -87,8 +87,8 @@ export class Arrivals<Units = unknown> {
   #firsts = 0
   #openFirsts = 0
   #refusedAt = Number.NEGATIVE_INFINITY
-  /** Requests without a response that may not have left yet, and when the event loop is to be looked at next. */
-  readonly #leaving = new Set<SentRequest<Units>>()
+  /** Requests that may not have left yet, if without a response, and when the event loop is to be looked at next. */
+  #leaving: SentRequest<Units>[] = []
   #nextLook = Infinity
   #stopLooking: (() => void) | undefined
   /** A moving average of the longest that requests can have taken to arrive, in milliseconds. */
@@ -135,7 +135,7 @@ export class Arrivals<Units = unknown> {
     const isFirst = this.#connections.sent(now)
     const bound = isFirst ? this.#withSetUp() : this.#bound.ms
     const request = { units, sentAt: now, isFirst, bound, latest: now + bound, isOpen: true }
-    this.#leaving.add(request)
+    this.#leaving.push(request)
     if (this.#nextLook === Infinity) this.#lookIn(0, now)
     return request
   }
@@ -192,7 +192,7 @@ export class Arrivals<Units = unknown> {
     const late = now - this.#nextLook
     if (late < shortTurn) return
     this.#nextLook = now
-    for (const request of this.#leaving) this.#move(request, request.latest + late)
+    for (const request of this.#leaving) if (request.isOpen) this.#move(request, request.latest + late)
   }
 
   #lookIn(ms: number, now: number): void {
@@ -204,9 +204,9 @@ export class Arrivals<Units = unknown> {
   readonly #look = (): void => {
     const now = this.#clock.now()
     this.stillHere(now)
-    for (const request of this.#leaving)
-      if (!request.isFirst || request.latest <= now) this.#leaving.delete(request)
-    if (this.#leaving.size > 0) this.#lookIn(look, now)
+    const isInSetUp = ({ isOpen, isFirst, latest }: SentRequest) => isOpen && isFirst && latest > now
+    this.#leaving = this.#openFirsts > 0 ? this.#leaving.filter(isInSetUp) : []
+    if (this.#leaving.length > 0) this.#lookIn(look, now)
     else this.#nextLook = Infinity
   }
 
@@ -219,13 +219,12 @@ export class Arrivals<Units = unknown> {
 
   #close(request: SentRequest<Units>): void {
     request.isOpen = false
-    this.#leaving.delete(request)
     if (!request.isFirst) return
     this.#openFirsts -= 1
     if (this.#openFirsts > 0 || this.#clock.now() >= this.#nextLook) return
     // no connection is being set up, and this is another turn than that of the send
     this.#stopLooking?.()
-    this.#leaving.clear()
+    this.#leaving = []
     this.#nextLook = Infinity
   }
 

@@ -95,7 +95,8 @@ export function readAsked(
 ): number | undefined {
   const asked = waitOf(response, retryAfter)
   if (asked !== undefined || rateLimitHeaders === false) return asked
-  const pauses = dialectsOf(rateLimitHeaders).flatMap((names) => {
+  const dialects = rateLimitHeaders === true ? common : [ownHeaders(rateLimitHeaders)]
+  const pauses = dialects.flatMap((names) => {
     const quotas = quotasOf(response, [names])
     const usedUp = quotas.flatMap(({ remaining, resetIn }) => (remaining === 0 ? [resetIn] : []))
     // a reset is that of a quota: it says nothing of a limit on something else, while some of the quota remains
@@ -125,7 +126,7 @@ export function readRemaining(
   rateLimitHeaders: CheckedPolicy['rateLimitHeaders'] = true,
 ): RemainingQuota | undefined {
   if (rateLimitHeaders === false) return undefined
-  const quotas = quotasOf(response, dialectsOf(rateLimitHeaders))
+  const quotas = quotasOf(response, rateLimitHeaders === true ? common : [ownHeaders(rateLimitHeaders)])
   if (quotas.length < 2) return quotas[0]
   return quotas.toSorted((a, b) => a.remaining - b.remaining || b.resetIn - a.resetIn)[0]
 }
@@ -146,10 +147,8 @@ export function readPolicy(response: ResponseHead): RateLimit[] {
 }
 
 /** An API's own headers may leave out when the quota is whole again. */
-function dialectsOf(given: true | RateLimitHeaders): readonly QuotaHeaders[] {
-  if (given === true) return common
-  const { reset, ...names } = given
-  return [{ ...names, resets: reset === undefined ? [] : [reset], unsaid: 0 }]
+function ownHeaders({ reset, ...names }: RateLimitHeaders): QuotaHeaders {
+  return { ...names, resets: reset === undefined ? [] : [reset], unsaid: 0 }
 }
 
 /** Returns the quotas of the first of these headers that name any. */
@@ -166,7 +165,7 @@ function quotasOf(response: ResponseHead, headers: readonly QuotaHeaders[]): Rem
 function waitOf(response: ResponseHead, names: readonly string[]): number | undefined {
   for (const name of names) {
     const text = (name === 'retry-after' && response.retryAfter) || textOf(response, name)
-    const ms = text === undefined ? undefined : readWait(text, clockOf(response), unitOf(name))
+    const ms = text === undefined ? undefined : readWait(text, () => nowOf(response), unitOf(name))
     if (ms !== undefined) return ms
   }
   return undefined
@@ -185,7 +184,7 @@ function quotasIn(
     const resetIn = wait ?? unsaid
     return left === undefined || resetIn === undefined ? [] : [{ remaining: Math.max(0, left), resetIn }]
   }
-  const within = (at: string | undefined): number | undefined => readWait(at, clockOf(response))
+  const within = (at: string | undefined): number | undefined => readWait(at, () => nowOf(response))
   const members = membersOf(text)
   const all = new Map(members.flatMap((member) => [...member]))
   const named = [
@@ -202,9 +201,9 @@ function quotasIn(
   })
 }
 
-/** Returns the API's clock, since ours may be an hour off. */
-function clockOf(response: ResponseHead): () => number {
-  return () => readInstant(textOf(response, 'date')) ?? Date.now()
+/** Returns what the API's clock says, since ours may be an hour off. */
+function nowOf(response: ResponseHead): number {
+  return readInstant(textOf(response, 'date')) ?? Date.now()
 }
 
 function textOf(response: ResponseHead, name: string): string | undefined {
