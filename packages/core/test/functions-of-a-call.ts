@@ -62,7 +62,9 @@ async function thrice(act: () => Promise<string[]>): Promise<string[][]> {
 }
 
 const without = managerOf()
-const withPolicy = managerOf({ limits: [{ quota: 1_000, window: 1_000 }] })
+/** A process that stands still for the usual grace would not move the unit of a response. */
+const limited: RatePolicy = { limits: [{ quota: 1_000, window: 1_000 }], unansweredGrace: 10_000 }
+const withPolicy = managerOf(limited)
 
 async function afterRefusal(): Promise<string[]> {
   let functions: string[] = []
@@ -91,7 +93,7 @@ async function wholeCall({ api }: { api: Api }): Promise<string[]> {
 }
 
 async function reportOfLimit(): Promise<string[]> {
-  const { api, close } = managerOf({ limits: [{ quota: 1_000, window: 1_000 }] })
+  const { api, close } = managerOf(limited)
   await wholeCall({ api })
   const pass = await api.admit()
   await start()
