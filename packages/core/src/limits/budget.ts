@@ -9,10 +9,16 @@ import { PolicyWatch, type Slowed } from './policy-watch.ts'
 import { readAnswer, readPolicy, type ResponseHead } from './rate-limit-headers.ts'
 import type { Claim, RateLimiter, RateLimiterFactory, Word } from './rate-limiter.ts'
 import { type CheckedPolicy, checkRatePolicy, type RateLimit } from './rate-policy.ts'
+import type { RefusedCall } from './refusals.ts'
 import { type Restrained, Restraint, type Unit } from './restraint.ts'
 import { type Sharer, Turns } from './turns.ts'
 
-export interface BudgetQueue extends Sharer, Restrained {}
+export interface BudgetQueue extends Sharer, Restrained {
+  /** The calls that wait after the API refused them for its limit. */
+  readonly refused?: ReadonlySet<RefusedCall>
+  /** Ends the wait of such a call. */
+  giveUp?(call: RefusedCall): void
+}
 
 const none: readonly RateLimit[] = []
 
@@ -154,6 +160,9 @@ export class Budget {
     const isRead = policy.rateLimitHeaders && (isRefused || isReporting || this.claims.pace.isLower)
     const named = isRead ? readPolicy(response) : none
     this.restraint.responded(queue, unit, { response, isRefused, named, now })
+    if (isRefused)
+      for (const each of this.#queues)
+        if (each.refused !== undefined && each.refused.size > 0) this.#giveUpIn(each)
     if (isReporting && named.length > 0) this.#watch.compare(named, emit)
     return isRefused
   }
@@ -241,7 +250,14 @@ export class Budget {
       return
     }
     this.claims.forget()
+    for (const queue of this.#queues) this.#giveUpIn(queue)
     this.#serveAll()
+  }
+
+  /** Gives up the refused calls that wait in vain. */
+  #giveUpIn(queue: BudgetQueue): void {
+    for (const call of queue.refused ?? [])
+      if (this.restraint.isInVain(call, queue.policy.maxWait)) queue.giveUp?.(call)
   }
 
   #serve(): void {

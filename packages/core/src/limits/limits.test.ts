@@ -149,6 +149,38 @@ test('with maxWait a refused call is given up when the API has accepted none for
   expect(await other).toContain('Bearer')
 })
 
+test.each([
+  ['maxWait', { maxWait: 5_000 }, 3_000],
+  ['three further refusals', {}, 7_000],
+])('calls that were refused together are given up together, after %s', async (_what, policy, givenUpAt) => {
+  const { api, tokens, eventsOf } = limitedApi({ limits: [{ quota: 10, window: 1_000 }], ...policy })
+  await tokens.warmUp()
+  const start = performance.now()
+  const heardAt: number[] = []
+  for (let call = 0; call < 10; call += 1)
+    void api
+      .send(async () => ({ status: 429, result: 429, discard() {} }), { method: 'GET' })
+      .then((status) => heardAt.push(status, Math.round((performance.now() - start) / 100) * 100))
+  await pass(100_000)
+  expect(heardAt).toEqual(Array.from({ length: 10 }, () => [429, givenUpAt]).flat())
+  expect(eventsOf('call.finished')).toHaveLength(10)
+  for (const event of eventsOf('call.finished')) expect(event).toMatchObject({ status: 429 })
+  expect(tokens.status().apis[0]).toMatchObject({ queued: 0, running: 0 })
+})
+
+test('a refused call is not given up with those before the API accepted one', async () => {
+  const { api, answers, call, tokens } = limitedApi({ limits: [] })
+  await tokens.warmUp()
+  const refusal = { status: 429, retryAfter: '1' }
+  // the first two are refused together; then one is accepted before each refusal
+  answers.push(refusal, refusal, refusal, refusal, {}, refusal, refusal, refusal, {})
+  const calls = Promise.all([call(), call()])
+  await pass(60_000)
+  expect(await calls).toHaveLength(2)
+  expect(answers).toEqual([])
+  expect(api.mustWait()).toBe(false)
+})
+
 test('a 429 of an API without a policy is the caller\u2019s', async () => {
   const { tokens } = fakeService()
   const call = tokens

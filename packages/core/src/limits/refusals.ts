@@ -58,12 +58,17 @@ export class Refusals {
    * how long none may be sent.
    */
   givesUp(call: RefusedCall, pause: number, maxWait: number | undefined): boolean {
-    if (call.refusal?.row !== this.#row) {
-      call.refusal?.countdown?.stop()
-      const countdown = maxWait === undefined ? undefined : new Countdown(maxWait)
-      call.refusal = { row: this.#row, before: this.#row.count, countdown }
-    }
-    const { before, countdown } = call.refusal
+    if (call.refusal?.row === this.#row) return this.isInVain(call, pause, maxWait)
+    call.refusal?.countdown?.stop()
+    const countdown = maxWait === undefined ? undefined : new Countdown(maxWait)
+    call.refusal = { row: this.#row, before: this.#row.count, countdown }
+    return maxWait !== undefined && pause > maxWait
+  }
+
+  /** Whether a call that waits after a refusal would be sent too late, or too often. */
+  isInVain({ refusal }: RefusedCall, pause: number, maxWait: number | undefined): boolean {
+    if (refusal?.row !== this.#row) return false
+    const { before, countdown } = refusal
     if (maxWait !== undefined) return (countdown?.spent ?? 0) + pause > maxWait
     return this.#row.count >= before + mostRefusals
   }

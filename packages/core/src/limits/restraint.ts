@@ -94,6 +94,10 @@ export class Restraint {
     return this.#refusals.givesUp(call, this.pauses.until - performance.now(), maxWait)
   }
 
+  isInVain(call: RefusedCall, maxWait: number | undefined): boolean {
+    return this.#refusals.isInVain(call, this.pauses.until - performance.now(), maxWait)
+  }
+
   /** Returns for how many milliseconds no call may be sent, where pauses are not open. */
   pausedFor(now: number): number {
     const wait = this.pauses.wait(now)

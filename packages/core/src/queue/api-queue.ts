@@ -1,4 +1,4 @@
-import { TokenlaneError } from '../errors.ts'
+import { closedError, TokenlaneError } from '../errors.ts'
 import type { CallWaits, Emit } from '../events.ts'
 import { has } from '../options/check.ts'
 import { dateFromNow, queueTimer } from '../time/duration.ts'
@@ -65,6 +65,7 @@ export class ApiQueue implements BudgetQueue {
   #plain: Demand
   readonly waitingTime: WaitingTime = new WaitingTime()
   policy: CheckedPolicy
+  readonly refused: ReadonlySet<QueuedCall>
   #running = 0
   /** How long calls held their slots, in milliseconds: a moving average. */
   #slotTime = 0
@@ -90,6 +91,7 @@ export class ApiQueue implements BudgetQueue {
         this.serve()
       },
     )
+    this.refused = this.#calls.refused
     budget.join(this)
   }
 
@@ -204,6 +206,11 @@ export class ApiQueue implements BudgetQueue {
 
   givesUp(call: RefusedCall): boolean {
     return this.#budget.restraint.givesUp(call, this.policy.maxWait)
+  }
+
+  /** Ends the wait of a refused call: its caller gets the response that refused it. */
+  giveUp(call: QueuedCall): void {
+    this.#calls.giveUp(call, closedError(this.#api, this.#api))
   }
 
   status(): QueueStatus {

@@ -2,6 +2,7 @@ import { PriorityQueue } from 'p-queue'
 import type { AccessToken } from '../access-token.ts'
 import type { ResendReason } from '../events.ts'
 import type { AskingCall, Demand } from '../limits/demand.ts'
+import type { RefusedCall } from '../limits/refusals.ts'
 import type { Unit } from '../limits/restraint.ts'
 import type { Countdown } from '../time/countdown.ts'
 
@@ -19,7 +20,7 @@ interface CallToQueue extends AskingCall {
 }
 
 /** A call that may be queued, and its place while it is. */
-export interface QueuedCall {
+export interface QueuedCall extends RefusedCall {
   readonly options: CallToQueue
   /** Whether it was sent before: then it goes first and is never refused, but at the end for its limit. */
   readonly sentBefore: boolean

@@ -19,6 +19,7 @@ function anyCall(priority: number, sentBefore: boolean): QueuedCall {
     rank: 0,
     countdown: undefined,
     send: undefined,
+    refusal: undefined,
   }
 }
 /** What every call takes. */

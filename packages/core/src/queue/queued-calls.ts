@@ -43,6 +43,8 @@ export class QueuedCalls {
   readonly #lanes = new Map<string, Lane>()
   size = 0
   #served = 0
+  /** Those that the API has refused for its limit. */
+  readonly refused: Set<QueuedCall> = new Set()
   /** Calls with one signal share a listener: one of many would have to be searched for when it is removed. */
   readonly #bySignal = new Map<AbortSignal, Set<QueuedCall>>()
 
@@ -154,9 +156,10 @@ export class QueuedCalls {
     call.rank = sentBefore ? first : aging === undefined ? priority : priority - queuedAt / aging
     lane.add(call)
     this.size += 1
+    if (call.resend === 'limited') this.refused.add(call)
     if (signal) this.#watch(signal, call)
     if (maxWait === undefined || sentBefore) return
-    const giveUp = (): void => this.#giveUp(call, this.#tooLong(maxWait))
+    const giveUp = (): void => this.giveUp(call, this.#tooLong(maxWait))
     const waited = call.countdown?.spent ?? performance.now() - queuedAt
     call.countdown = new Countdown(maxWait, giveUp, waited)
   }
@@ -171,10 +174,10 @@ export class QueuedCalls {
   readonly #aborted = ({ target }: Event): void => {
     const signal = target as AbortSignal
     // the end of one wait may let another of them go, which leaves the set
-    for (const call of this.#bySignal.get(signal) ?? []) this.#giveUp(call, signal.reason)
+    for (const call of this.#bySignal.get(signal) ?? []) this.giveUp(call, signal.reason)
   }
 
-  #giveUp(call: QueuedCall, reason: unknown): void {
+  giveUp(call: QueuedCall, reason: unknown): void {
     const lane = call.lane as Lane
     lane.remove(call)
     this.#forget(call, lane)
@@ -185,6 +188,7 @@ export class QueuedCalls {
   #forget(call: QueuedCall, { size, demand }: Lane): void {
     const { signal, countdown } = call
     this.size -= 1
+    this.refused.delete(call)
     if (size === 0) this.#lanes.delete(demand.key)
     countdown?.stop()
     if (signal === undefined) return

@@ -96,8 +96,8 @@ export interface Pass {
   /**
    * Waits for the next attempt's pass, ahead of all calls not yet sent; releases this one.
    *
-   * @throws as `admit` does; `MANAGER_CLOSED` if the manager closes while a call waits that was refused for a rate limit:
-   * the caller gets that response.
+   * @throws as `admit` does; `MANAGER_CLOSED` if a call that was refused for a rate limit waits in vain, because the
+   * manager closes or the API accepts no call: the caller gets that response.
    */
   next(): Promise<Pass>
   /**

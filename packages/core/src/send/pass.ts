@@ -134,7 +134,7 @@ export class AttemptPass implements Pass, QueuedCall, RefusedCall {
 
   refused(error: unknown): unknown {
     this.#measured?.()
-    // the manager closed while it waited after a refusal for its limit: the caller gets that response
+    // it waited in vain after a refusal for its limit: the caller gets that response
     const isEndOfLimited = this.resend === 'limited' && isClosed(error)
     this.#end(isEndOfLimited ? undefined : error)
     return error

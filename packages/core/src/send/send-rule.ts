@@ -46,7 +46,7 @@ async function nextAfter<T>(pass: Pass, exchange: Exchange<T>): Promise<Pass | u
   try {
     return await pass.next()
   } catch (error) {
-    // it was refused for a rate limit, and the manager closes
+    // it was refused for a rate limit, and waited in vain
     isLast = isClosed(error)
     if (!isLast) throw error
     return undefined

@@ -213,6 +213,28 @@ test('a pause that the API asks for holds for all tenants; after it one call tri
   await Promise.all(held)
 })
 
+test('refused calls of all tenants are given up together, each after its own tenant’s maxWait', async () => {
+  const { call, answers, tenants } = tenantsSharing(perSecond, (id) => ({
+    apis: [
+      {
+        baseUrl,
+        issuer: 'general',
+        ratePolicy: { ...perSecond, maxWait: id === 'patient' ? 20_000 : 5_000 },
+      },
+    ],
+  }))
+  const all = ['a', 'b', 'patient']
+  await Promise.all([...all.map((id) => call(id)), pass(2_000)])
+  answers.push(...Array.from({ length: 40 }, () => ({ status: 429, result: 'refused' })))
+  const start = performance.now()
+  const heard = new Map<string, number>()
+  for (const id of all)
+    void times(2, () => call(id)).then(() => heard.set(id, Math.round((performance.now() - start) / 1_000)))
+  await pass(60_000)
+  expect(Object.fromEntries(heard)).toEqual({ a: 3, b: 3, patient: 15 })
+  expect(tenants.get('patient').status().apis[0]).toMatchObject({ queued: 0, running: 0 })
+})
+
 test('what the API says remains applies to all tenants', async () => {
   const { call, sent, answers } = tenantsSharing(perSecond)
   await Promise.all([call('a'), call('b'), pass(100)])
