@@ -19,13 +19,15 @@ function patternOf(text: string): Match {
   const segments = path.split('/').slice(1)
   const expression = segments.map((segment, index) => {
     if (segment === '*') return index === segments.length - 1 ? '.+' : '[^/]+'
-    return /^:\w+$/.test(segment) ? '([^/]+)' : segment.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)
+    return /^:\w+$/.test(segment)
+      ? '([^/]+)'
+      : inOneForm(segment).replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)
   })
   const matches = new RegExp(`^/${expression.join('/')}/?$`)
   return (given, pathname) => {
     if (method !== undefined && given !== method) return undefined
     const values = matches.exec(pathname)
-    return values?.slice(1).map(inOneForm).join('/')
+    return values?.slice(1).join('/')
   }
 }
 
@@ -40,7 +42,8 @@ function inOneForm(segment: string): string {
 
 export function matchOf(patterns: string | readonly string[]): Match {
   const all = [patterns].flat().map((pattern) => patternOf(pattern))
-  return (method, path) => {
+  return (method, pathname) => {
+    const path = pathname.split('/').map(inOneForm).join('/')
     for (const match of all) {
       const values = match(method, path)
       if (values !== undefined) return values

@@ -240,6 +240,23 @@ test('a named segment counts by what it stands for, however it is encoded', asyn
   await calls
 })
 
+test.each([
+  ['/café/*', ['café/1', 'caf%C3%A9/2', 'caf%c3%a9/3']],
+  ['/caf%c3%a9/*', ['café/1', 'caf%C3%A9/2']],
+  ["GET /o'neill", ["o'neill", 'o%27neill']],
+  ['/users/me@example', ['users/me@example', 'users/me%40example']],
+  ['/search', ['search', '%73earch', 'search/', 'search?q=1']],
+  ['/100%/:id', ['100%/1', '100%/1/']],
+])('calls that match %s are the same calls however their path is encoded', async (match, paths) => {
+  const { call, sent, tokens } = apisWith({ limits: [{ quota: 1, window: 60_000, match }] })
+  await tokens.warmUp()
+  const calls = Promise.all(paths.map((path) => call({ url: `${one}${path}` })))
+  await pass(20)
+  expect(sent).toHaveLength(1)
+  await pass(200_000)
+  await calls
+})
+
 test('what a response says of its cost settles it: the rest is given back, or taken', async () => {
   const { call, sent, tokens } = apisWith({
     limits: [{ quota: 100, window: 60_000 }],
