@@ -181,6 +181,7 @@ test.each<[object, string, boolean | undefined]>([
     'whose `expires_in` is not a number above 0',
     true,
   ],
+  [{ access_token: 'null', token_type: 'Bearer' }, 'whose `access_token` is null or undefined as text', true],
   [{ access_token: 'a\nb', token_type: 'Bearer' }, 'whose `access_token` is not allowed in headers', true],
 ])('a token response %j says by name what is wrong with it', async (body, reason, definite) => {
   const { tokens, issuer } = fakeService({ maxWait: 1 })

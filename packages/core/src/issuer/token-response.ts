@@ -4,7 +4,7 @@ import { oddTextIn } from '../credentials/text-fields.ts'
 import { aboutRequest } from '../credentials/refused-client.ts'
 import type { TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
-import { has, isText, own } from '../options/check.ts'
+import { has, isChosen, isText, own } from '../options/check.ts'
 import { failure } from './issuer-failure.ts'
 import { mistakeOf } from './issuer-url.ts'
 import { descriptionIn, errorCode, knownErrors, proofsIn, textsIn } from './issuer-words.ts'
@@ -226,6 +226,7 @@ function readToken(response: IssuerResponse, { endpoint, wait }: TokenRequest): 
     // some issuers return the same token until it ends, with 0 at last: then another one comes
     return token === wait.held ? [fault[0]] : fault
   }
+  if (!isChosen(token)) return wrong('access_token', 'null or undefined as text')
   if (!headerSafe.test(token)) return wrong('access_token', 'not allowed in headers')
   const missingScopes = missingOf(endpoint.scope, scope)
   const { date } = response
