@@ -2,9 +2,8 @@
 // response and by network; and how often it goes over the quota.
 import type { CallerFigures, CallerOrder } from './children/quota-caller.ts'
 import type { ApiFigures, ApiOrder } from './children/slow-api.ts'
-import { answerTimes } from './support/figures.ts'
 import { startChild, tellOf } from './support/child.ts'
-import { printTable, share } from './support/figures.ts'
+import { answerTimes, printTable, share } from './support/figures.ts'
 
 const duration = process.argv.includes('--quick') ? 15_000 : 60_000
 /** Until the first burst is over and `learned` has learned. */

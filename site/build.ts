@@ -3,16 +3,13 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'vitepress'
-import { changelog } from './pages.ts'
-import { withFiles } from './pages.ts'
+import { changelog, pageOf, root, texts, withFiles } from './pages.ts'
 import { faultsOf } from './faults.ts'
 import { homePage } from './home.ts'
 import { siteLinks } from './links.ts'
 import { llmsText } from './llms.ts'
-import { withPackageManagers } from './markdown.ts'
-import { pageOf, root, texts } from './pages.ts'
+import { withPackageManagers, withTabs } from './markdown.ts'
 import { writeReference } from './reference.ts'
-import { withTabs } from './markdown.ts'
 
 const site = fileURLToPath(new URL('.', import.meta.url))
 const generated = join(site, 'generated')

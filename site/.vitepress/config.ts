@@ -1,13 +1,11 @@
 import { readFileSync } from 'node:fs'
 import footnote from 'markdown-it-footnote'
 import { defineConfig } from 'vitepress'
-import { frames } from '../markdown.ts'
+import { diagrams, frames, slugOf } from '../markdown.ts'
 import { repositoryUrl } from '../home.ts'
 import { firstSentence } from '../llms.ts'
-import { diagrams } from '../markdown.ts'
 import { searchOptions } from '../search.ts'
 import { sidebar } from '../sidebar.ts'
-import { slugOf } from '../markdown.ts'
 
 export default defineConfig({
   title: 'Tokenlane',

@@ -2,8 +2,7 @@ import { batch, computed, signal } from '@preact/signals'
 import type { JournalEntry } from '../../src/index.ts'
 import { mostEvidence } from '../../src/verdict/rule.ts'
 import { act, emptyPage, journal, state } from './connection.ts'
-import { Done } from './notices.tsx'
-import { goTo } from './notices.tsx'
+import { Done, goTo } from './notices.tsx'
 
 const mostRows = 100
 

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 
-import type { JournalEntry, RequestFacts, SeenRequest } from '../journal/entry.ts'
-import type { LedgerEntry } from '../journal/entry.ts'
+import type { JournalEntry, LedgerEntry, RequestFacts, SeenRequest } from '../journal/entry.ts'
 import { Judge, rules, type Finding } from './verdict.ts'
 
 let judge: Judge
