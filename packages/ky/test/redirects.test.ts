@@ -86,4 +86,23 @@ describe('a redirect', () => {
     expect((await client(redirect('records'), options)).status).toBe(302)
     await expect(client(redirect('records'), { redirect: 'error' })).rejects.toThrow(NetworkError)
   })
+  test.each([
+    ['text', { body: 'text' }],
+    ['JSON', { json: { id: 7 } }],
+    ['bytes', { body: bytes }],
+  ])('is left to the caller who wants so after a 401, too: no token follows it with %s', async (_, body) => {
+    const outcomes: unknown[] = []
+    for (const how of ['manual', 'error'] as const) {
+      await client(weblink('records'))
+      sandbox.control.revokeTokens('weblink')
+      sandbox.control.resetCounts()
+      const call = client.post(redirect(outside(), 307), { ...body, redirect: how, throwHttpErrors: false })
+      const outcome = call.then(
+        ({ status }) => status,
+        ({ name }: Error) => name,
+      )
+      outcomes.push(await outcome, calls())
+    }
+    expect(outcomes).toEqual([307, 2, 'NetworkError', 2])
+  })
 })

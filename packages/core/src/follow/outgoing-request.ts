@@ -78,7 +78,8 @@ export class OutgoingRequest implements OutgoingCall {
       referrerPolicy: this.#referrerPolicy,
     }
     if (this.#referrer !== 'about:client') sent.referrer = this.#referrer
-    if (this.followsRedirects) sent.redirect = 'manual'
+    // also said where it is the request's own: one that is made anew has no other word for it
+    sent.redirect = this.followsRedirects ? 'manual' : this.#request.redirect
     if (text !== undefined && this.#wasSent)
       return [this.#request.url, { ...this.init, method: this.method, body: text, ...sent }]
     this.#wasSent = true
