@@ -10,13 +10,19 @@ interface PackageForm {
 /** The same form for each attempt: first the given one, then new ones of the same parts. */
 type Forms = Iterator<unknown, never>
 
+/** By the form that was given: axios-retry sends it again when it has been read, and waits for ever with axios alone. */
+const known = new WeakMap<object, Forms>()
+
 /** Returns `undefined` for what is no such form, and for one with a part that can be read once. */
 export function formsOf(data: unknown): Forms | undefined {
   const form = data as PackageForm | null | undefined
   const isRepeatable = form?.['_streams']?.every(
     (part, at) => ArrayBuffer.isView(part) || typeof part === (at % 3 === 2 ? 'function' : 'string'),
   )
-  return isRepeatable === true ? equalForms(form as PackageForm) : undefined
+  if (isRepeatable !== true) return undefined
+  const forms = known.get(form!) ?? equalForms(form!)
+  known.set(form!, forms)
+  return forms
 }
 
 function* equalForms(given: PackageForm): Generator<unknown, never> {

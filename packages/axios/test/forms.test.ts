@@ -7,6 +7,7 @@ import newest, { type AxiosStatic } from 'axios'
 import axios112 from 'axios-1.12'
 import axios116 from 'axios-1.16'
 import axios17 from 'axios-1.7'
+import axiosRetry from 'axios-retry'
 import PackageFormData from 'form-data'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
@@ -67,6 +68,21 @@ describe.each(copies)('with axios $version, after a 401, a form', ({ copy }) => 
     const requests = await sent(axios, call)
     const [bare, ...ours] = requests.map(shown)
     expect(ours).toEqual([bare, bare])
+  })
+
+  // with axios alone, the second request waits for ever for a form that was read
+  test.each(Object.entries(ofTextAndBytes))('%s is sent again by axios-retry, too', async (_, call) => {
+    const api = await openScriptedApi((_request, number) => ({ status: number === 1 ? 503 : 200 }))
+    onTestFinished(() => api.close())
+    const client = axios.create({ proxy: false })
+    axiosRetry(client, { retries: 1, retryCondition: () => true })
+    attachTokens(client, fakeTokens({ apis: [api.url] }))
+    expect((await client.post(api.url, ...call())).status).toBe(200)
+    const [first, second] = api.requests.map(({ headers, body }) => [
+      headers['content-type'],
+      body.toString(),
+    ])
+    expect(second).toEqual(first)
   })
 
   test.each(Object.entries(withStreams))('%s is sent once', async (_, call) => {
