@@ -79,7 +79,7 @@ const interceptor = '{interceptors,one-call,redirects,aborts}.test'
 
 /** What a test imports, the name under which its adapter has the oldest version of it installed, and the tests. */
 const oldest = [
-  { client: 'axios', imported: 'axios', alias: 'axios-1.7', files: 'conformance.test' },
+  { client: 'axios', imported: 'axios', alias: 'axios-1.7', files: 'conformance{.test,-fetch.long}' },
   { client: 'got', imported: 'got', alias: 'got-15', files: 'conformance.test' },
   { client: 'ky', imported: 'ky', alias: 'ky-2', files: 'conformance.test' },
   {
@@ -104,14 +104,24 @@ const read = (path: string): Manifest => JSON.parse(readFileSync(path, 'utf8')) 
 
 /** As above, for versions between the oldest and the newest. */
 const between = [
-  { client: 'axios', imported: 'axios', alias: 'axios-1.12', files: 'conformance.test' },
+  { client: 'axios', imported: 'axios', alias: 'axios-1.12', files: 'conformance{.test,-fetch.long}' },
   { client: 'axios', imported: 'axios', alias: 'axios-1.16', files: 'conformance{.test,-fetch.long}' },
   { client: 'got', imported: 'got', alias: 'got-15.0', files: 'conformance.test' },
   { client: 'got', imported: 'got', alias: 'got-15.1', files: 'conformance.test' },
   { client: 'ky', imported: 'ky', alias: 'ky-2.0', files: 'conformance.test' },
   { client: 'ky', imported: 'ky', alias: 'ky-2.1', files: 'conformance.test' },
-  { client: 'undici', imported: 'undici', alias: 'undici-7.20', files: interceptor },
-  { client: 'undici', imported: 'undici-8', alias: 'undici-8.4', files: interceptor },
+  {
+    client: 'undici',
+    imported: 'undici',
+    alias: 'undici-7.20',
+    files: `{conformance-7.long,${interceptor}}`,
+  },
+  {
+    client: 'undici',
+    imported: 'undici-8',
+    alias: 'undici-8.4',
+    files: `{conformance.test,conformance-ways.long,${interceptor}}`,
+  },
 ] as const
 
 if (all)

@@ -111,6 +111,8 @@ export type Feature =
   | 'streamRetry'
   /** Telling the status of a response before its body is read. */
   | 'statusFirst'
+  /** Rejecting with the same error whether a call is aborted before or after it is sent. */
+  | 'oneAbort'
   /** Following redirects. */
   | 'redirects'
   /** Letting Tokenlane wait before each redirect. */

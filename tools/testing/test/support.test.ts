@@ -54,6 +54,22 @@ test('the clients are those that packages ask for, in the versions that the test
   expect(new Set(rows('package').map(String))).toEqual(new Set(asked.map(String)))
 })
 
+test('the versions that the conformance suite plays are those of the catalog', () => {
+  const played = rows('client').filter(([client]) => client !== 'fetch')
+  const expected = played.map(([client = '']) => {
+    const { peerDependencies } = published.find(({ name }) => name === `@tokenlane/${client}`)!
+    const range = peerDependencies?.[client] ?? ''
+    const versions = Object.keys(catalog)
+      .filter((key) => key === client || new RegExp(`^${client}-[\\d.]+$`).test(key))
+      .map((key) => catalog[key]?.replace(/^npm:.*@/, '') ?? '')
+      .filter((version) =>
+        range.split(' || ').some((part) => allows(part, version) && byVersion(part.slice(1), version) <= 0),
+      )
+    return [client, versions.toSorted(byVersion).join(', ')]
+  })
+  expect(played.map(([client, versions]) => [client, versions])).toEqual(expected)
+})
+
 /** Whether a range of carets, or one with a lowest major version, allows a version. */
 function allows(range: string, version: string): boolean {
   const major = Number.parseInt(version, 10)
@@ -72,5 +88,9 @@ function newestOfEach(versions: readonly string[]): string[] {
     if (version.localeCompare(newest.get(major) ?? '0', 'en', { numeric: true }) > 0)
       newest.set(major, version)
   }
-  return [...newest.values()].toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }))
+  return [...newest.values()].toSorted(byVersion)
+}
+
+function byVersion(a: string, b: string): number {
+  return a.localeCompare(b, 'en', { numeric: true })
 }

@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest'
 
-import type { ScenarioGroup } from '../scenario.ts'
+import type { Scenario, ScenarioGroup } from '../scenario.ts'
 import { oneByOne, patiently, type Stage } from '../stage.ts'
 import { errorKind } from '../driver.ts'
 
@@ -21,9 +21,9 @@ export const aborts: ScenarioGroup = {
         expect(errorKind(error)).toEqual(errorKind(await stage.bare().failure({ url: 'records', signal })))
       },
     },
-    {
-      name: 'in the queue ends the wait, sends nothing, and delays no call behind it',
-      async run(stage) {
+    waiting(
+      'in the queue ends the wait, sends nothing, and delays no call behind it',
+      async (stage, mustBeOwn) => {
         const { tokens, client } = stage.open({ ratePolicy: oneByOne })
         const controller = stage.controller()
         const held = await stage.hold(client)
@@ -31,43 +31,37 @@ export const aborts: ScenarioGroup = {
         const behind = client.status({ url: 'records' })
         await vi.waitFor(() => expect(queued(tokens)).toBe(2), patiently)
         controller.abort()
-        await mustBeOwnAbort(stage, await aborted)
+        await mustBeOwn(stage, await aborted)
         expect([stage.calls(), queued(tokens)]).toEqual([1, 1])
         await held.release()
         expect(await behind).toBe(200)
         expect(stage.calls()).toBe(2)
       },
-    },
-    {
-      name: "during a renewal ends only this call's wait, and sends nothing",
-      async run(stage) {
-        const renewed = Promise.withResolvers<void>()
-        const { client } = stage.open({ tokensCome: renewed.promise })
-        const controller = stage.controller()
-        const aborted = client.failure({ url: 'records', signal: controller.signal })
-        const other = client.status({ url: 'records', signal: stage.controller().signal })
-        await vi.waitFor(() => expect(stage.tokenRequests()).toBe(1), patiently)
-        controller.abort()
-        await mustBeOwnAbort(stage, await aborted)
-        expect(stage.calls()).toBe(0)
-        renewed.resolve()
-        expect(await other).toBe(200)
-        expect([stage.calls(), stage.tokenRequests()]).toEqual([1, 1])
-      },
-    },
-    {
-      name: 'during the renewal after a 401: the call is not resent',
-      async run(stage) {
-        const controller = stage.controller()
-        const { tokens, client } = stage.open({
-          observe: ({ type }) => type === 'token.rejected' && controller.abort(),
-        })
-        await stage.revoke(tokens)
-        const error = await client.failure({ url: 'records', signal: controller.signal })
-        await mustBeOwnAbort(stage, error)
-        expect(stage.calls()).toBe(1)
-      },
-    },
+    ),
+    waiting("during a renewal ends only this call's wait, and sends nothing", async (stage, mustBeOwn) => {
+      const renewed = Promise.withResolvers<void>()
+      const { client } = stage.open({ tokensCome: renewed.promise })
+      const controller = stage.controller()
+      const aborted = client.failure({ url: 'records', signal: controller.signal })
+      const other = client.status({ url: 'records', signal: stage.controller().signal })
+      await vi.waitFor(() => expect(stage.tokenRequests()).toBe(1), patiently)
+      controller.abort()
+      await mustBeOwn(stage, await aborted)
+      expect(stage.calls()).toBe(0)
+      renewed.resolve()
+      expect(await other).toBe(200)
+      expect([stage.calls(), stage.tokenRequests()]).toEqual([1, 1])
+    }),
+    waiting('during the renewal after a 401: the call is not resent', async (stage, mustBeOwn) => {
+      const controller = stage.controller()
+      const { tokens, client } = stage.open({
+        observe: ({ type }) => type === 'token.rejected' && controller.abort(),
+      })
+      await stage.revoke(tokens)
+      const error = await client.failure({ url: 'records', signal: controller.signal })
+      await mustBeOwn(stage, error)
+      expect(stage.calls()).toBe(1)
+    }),
     {
       name: "in flight ends the call with the client's own error, and releases its slot",
       async run(stage) {
@@ -76,7 +70,7 @@ export const aborts: ScenarioGroup = {
         const aborted = client.failure({ url: 'slow?ms=600000', signal: controller.signal })
         await vi.waitFor(() => expect(stage.calls()).toBe(1), patiently)
         controller.abort()
-        await mustBeOwnAbort(stage, await aborted)
+        await mustBeOwnInFlight(stage, await aborted)
         expect(await client.status({ url: 'records' })).toBe(200)
       },
     },
@@ -93,13 +87,43 @@ export const aborts: ScenarioGroup = {
   ],
 }
 
+/** A call that is aborted while it waits: as in flight, or as unsent if the bare client tells these two apart. */
+function waiting(
+  name: string,
+  run: (stage: Stage, mustBeOwn: (stage: Stage, error: unknown) => Promise<void>) => Promise<void>,
+): Scenario {
+  return {
+    name,
+    needs: { feature: 'oneAbort', instead: (stage) => run(stage, mustBeOwnUnsent) },
+    run: (stage) => run(stage, mustBeOwnInFlight),
+  }
+}
+
 /** As the bare client rejects when it is aborted in flight. */
-async function mustBeOwnAbort(stage: Stage, error: unknown): Promise<void> {
-  expect(stage.errors.isAbort(error), `an abort of the client's own, not ${String(error)}`).toBe(true)
+async function mustBeOwnInFlight(stage: Stage, error: unknown): Promise<void> {
   const server = await stage.scripted(() => new Promise(() => {}))
+  await mustBeOwnAbort(stage, error, {
+    url: server.url,
+    moment: () => vi.waitFor(() => expect(server.requests.length).toBe(1), patiently),
+  })
+}
+
+/** As the bare client rejects when it is aborted in the turn that the call is made in. */
+async function mustBeOwnUnsent(stage: Stage, error: unknown): Promise<void> {
+  const { url, requests } = await stage.scripted()
+  await mustBeOwnAbort(stage, error, { url })
+  expect(requests.length).toBe(0)
+}
+
+async function mustBeOwnAbort(
+  stage: Stage,
+  error: unknown,
+  { url, moment }: { readonly url: string; readonly moment?: () => Promise<unknown> },
+): Promise<void> {
+  expect(stage.errors.isAbort(error), `an abort of the client's own, not ${String(error)}`).toBe(true)
   const controller = stage.controller()
-  const aborted = stage.bare().failure({ url: server.url, signal: controller.signal })
-  await vi.waitFor(() => expect(server.requests.length).toBe(1), patiently)
+  const aborted = stage.bare().failure({ url, signal: controller.signal })
+  if (moment !== undefined) await moment()
   controller.abort()
   expect(errorKind(error)).toEqual(errorKind(await aborted))
 }

@@ -8,6 +8,7 @@ import { pollutedPrototype } from './field/polluted-prototype.ts'
 import { refusedBodies } from './field/refused-bodies.ts'
 import { sentAgain } from './field/sent-again.ts'
 import { shutdown } from './field/shutdown.ts'
+import { unsentUploads } from './field/unsent-uploads.ts'
 import { uploads } from './field/uploads.ts'
 import { queue } from './queue.ts'
 import { redirects } from './redirects.ts'
@@ -31,6 +32,7 @@ export const groups: readonly ScenarioGroup[] = [
   queue,
   errors,
   uploads,
+  unsentUploads,
   refusedBodies,
   errorMembers,
   pollutedPrototype,
