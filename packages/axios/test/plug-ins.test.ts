@@ -1,3 +1,4 @@
+import { HttpService } from '@nestjs/axios'
 import { openScriptedApi, rejection, type ScriptedApi } from '@tokenlane/conformance'
 import { createTokenManager } from '@tokenlane/core'
 import { fakeTokens } from '@tokenlane/core/testing'
@@ -9,6 +10,7 @@ import AxiosMockAdapter from 'axios-mock-adapter'
 import rateLimit from 'axios-rate-limit'
 import axiosRetry from 'axios-retry'
 import { attach as attachRax } from 'retry-axios'
+import { firstValueFrom } from 'rxjs'
 import { CookieJar } from 'tough-cookie'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
@@ -182,6 +184,35 @@ describe('axios-mock-adapter', () => {
       expect(mock.history['get']).toHaveLength(2)
     },
   )
+})
+
+describe('@nestjs/axios', () => {
+  const attached = (tokens: Parameters<typeof attachTokens>[1]): HttpService => {
+    const http = new HttpService(axios.create({ proxy: false }))
+    attachTokens(http.axiosRef, tokens)
+    return http
+  }
+
+  test('renews a token that was refused, and its errors are those of axios', async () => {
+    const api = await openScriptedApi((_, number) =>
+      number === 1 ? rejection : { status: number === 2 ? 200 : 404 },
+    )
+    onTestFinished(() => api.close())
+    const http = attached(fakeTokens({ apis: [api.url] }))
+    expect((await firstValueFrom(http.get(api.url))).status).toBe(200)
+    const error: unknown = await firstValueFrom(http.get(api.url)).catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(axios.AxiosError)
+    expect(error).toMatchObject({ response: { status: 404 }, config: { url: api.url } })
+  })
+
+  // an exception filter asks `isAxiosError`, and reads the response and the config
+  test('a call that gets no token fails with an error that exception filters take for one of axios', async () => {
+    const http = attached(await closed('https://api.example/'))
+    const call = firstValueFrom(http.get('https://api.example/x'))
+    const error: unknown = await call.catch((reason: unknown) => reason)
+    expect(axios.isAxiosError(error)).toBe(true)
+    expect(error).toMatchObject({ code: 'MANAGER_CLOSED', config: { url: 'https://api.example/x' } })
+  })
 })
 
 // axios/axios#5894, knee-cola/jest-mock-axios#23

@@ -5,9 +5,10 @@ import { openService } from '@tokenlane/testing'
 import fetchCookie from 'fetch-cookie'
 import fetchRetry from 'fetch-retry'
 import { ofetch } from 'ofetch'
+import OpenAI from 'openai'
 import createClient from 'openapi-fetch'
 import { CookieJar } from 'tough-cookie'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { createFetch } from '../src/index.ts'
 
@@ -25,15 +26,27 @@ async function refusingOnce(): Promise<ScriptedApi> {
   return api
 }
 
-test('a client whose `Authorization` is null, as of the OpenAI SDK, gets the token, and its own key does not go', async () => {
-  const api = await refusingOnce()
-  const fetch = createFetch(fakeTokens({ apis: [api.url] }))
-  const headers = new Headers({ authorization: 'Bearer -' })
-  await fetch(api.url, { headers })
-  headers.delete('authorization')
-  await fetch(api.url, { headers })
-  const [own, token] = api.requests.map((request) => request.headers.authorization)
-  expect([own, token]).toEqual(['Bearer -', expect.stringMatching(/^Bearer ..+/)])
+describe('the OpenAI SDK', () => {
+  const options = { apiKey: '-', defaultHeaders: { Authorization: null } }
+
+  test('whose `Authorization` is null gets the token, and its own key does not go', async () => {
+    const api = await refusingOnce()
+    const fetch = createFetch(fakeTokens({ apis: [api.url] }))
+    await new OpenAI({ ...options, fetch, baseURL: api.url }).models.list()
+    await new OpenAI({ fetch, apiKey: '-', baseURL: api.url }).models.list()
+    const sent = api.requests.map((request) => request.headers.authorization)
+    const token = expect.stringMatching(/^Bearer ..+/) as string
+    expect(sent).toEqual([token, token, 'Bearer -'])
+  })
+
+  test('retries a call without a token', async () => {
+    const tokens = createManager()
+    await tokens.close()
+    const fetch = vi.fn(createFetch(tokens))
+    const client = new OpenAI({ ...options, fetch, baseURL: weblink(''), maxRetries: 1 })
+    await expect(client.models.list()).rejects.toMatchObject({ cause: { code: 'MANAGER_CLOSED' } })
+    expect(fetch).toHaveBeenCalledTimes(2)
+  })
 })
 
 test("openapi-fetch's middleware sees neither the token nor the first 401", async () => {

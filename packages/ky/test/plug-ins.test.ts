@@ -1,7 +1,9 @@
 import { openScriptedApi, rejection } from '@tokenlane/conformance'
 import { fakeTokens } from '@tokenlane/core/testing'
 import { createFetch } from '@tokenlane/fetch'
+import fetchCookie from 'fetch-cookie'
 import ky from 'ky'
+import { CookieJar } from 'tough-cookie'
 import { expect, onTestFinished, test, vi } from 'vitest'
 
 import { kyTokens } from '../src/index.ts'
@@ -39,4 +41,17 @@ test('`createFetch` as `fetch` does no harm: a call waits and is sent once', asy
   const client = ky.create({ fetch: createFetch(tokens) }).extend(kyTokens(tokens))
   expect((await client.get(api.url)).status).toBe(200)
   expect(tokens.counts()).toEqual({ calls: 1, sends: 1, queued: 0 })
+})
+
+test('fetch-cookie as `fetch` gets the cookies of every attempt, and brings them along', async () => {
+  const api = await openScriptedApi((_, number) => {
+    const { status, headers } = number === 1 ? rejection : { status: 200, headers: {} }
+    return { status, headers: { ...headers, 'set-cookie': `number${number}=yes` } }
+  })
+  onTestFinished(() => api.close())
+  const jar = new CookieJar()
+  const client = ky.create({ fetch: fetchCookie(fetch, jar) as typeof fetch })
+  await client.extend(kyTokens(fakeTokens({ apis: [api.url] }))).get(api.url)
+  expect(await jar.getCookieString(api.url)).toBe('number1=yes; number2=yes')
+  expect(api.requests.map(({ headers }) => headers.cookie)).toEqual([undefined, 'number1=yes'])
 })

@@ -89,6 +89,51 @@ describe.each(versions)('undici $version', ({ undici }) => {
     })
   })
 
+  test('retry before ours sends the same token again, and takes no unit', async () => {
+    answers['/api/a'] = (number) => ({ status: number === 1 ? 503 : 200 })
+    const tokens = tokensFor('api/')
+    const retry = interceptors['retry']!({ maxRetries: 1, minTimeout: 1 })
+    expect(await get(new Agent().compose(retry, tokensInterceptor(tokens)), 'api/a')).toBe(200)
+    const [first, second] = api.requests.map(({ headers }) => headers.authorization)
+    expect([second, tokens.counts().sends]).toEqual([first, 1])
+  })
+
+  test('cache after ours stores a response that is not public', async () => {
+    answers['/api/a'] = () => ({ status: 200, headers: { 'cache-control': 'max-age=60' }, body: 'kept' })
+    const dispatcher = new Agent().compose(tokensInterceptor(tokensFor('api/')), interceptors['cache']!())
+    for (const _ of [1, 2]) expect(await get(dispatcher, 'api/a')).toBe(200)
+    expect(seen()).toEqual(['/api/a with a token'])
+  })
+
+  test('dns after ours replaces the host name, so that a call has no token', async () => {
+    const { port } = new URL(api.url)
+    const tokens = fakeTokens({ apis: [`http://api.test:${port}/`] })
+    const lookup = (_: unknown, __: unknown, done: (error: null, records: object[]) => void): void =>
+      done(null, [{ address: '127.0.0.1', family: 4, ttl: 1_000 }])
+    const [dns, ours] = [interceptors['dns']!({ lookup }), tokensInterceptor(tokens)]
+    for (const order of [
+      [dns, ours],
+      [ours, dns],
+    ])
+      await (
+        await request(`http://api.test:${port}/a`, { dispatcher: new Agent().compose(...order) })
+      ).body.dump()
+    expect(seen()).toEqual(['/a with a token', '/a'])
+  })
+
+  test('dump before ours makes an error of a 401 that is longer than its `maxSize`', async () => {
+    answers['/api/a'] = () => ({
+      ...rejection,
+      headers: { ...rejection.headers, 'content-length': '100' },
+      body: 'x'.repeat(100),
+    })
+    const dump = interceptors['dump']!({ maxSize: 10 })
+    await expect(
+      get(new Agent().compose(dump, tokensInterceptor(tokensFor('api/'))), 'api/a'),
+    ).rejects.toThrow('Response size (100) larger than maxSize (10)')
+    expect(api.requests).toHaveLength(1)
+  })
+
   test('redirect before ours is found out before anything is sent', async () => {
     const redirect = interceptors['redirect']!({ maxRedirections: 5 })
     const dispatcher = new Agent().compose(redirect, tokensInterceptor(tokensFor('api/')))
