@@ -5,7 +5,7 @@ import { examine, hasCalled, type Exam } from '../judge/exam.ts'
 import { junitXml } from '../judge/junit.ts'
 import type { PlayOptions } from '../judge/play-scene.ts'
 import { examText } from '../judge/report.ts'
-import { isJunit, isSarif, reportFile } from '../judge/report-file.ts'
+import { junit, reportFile, sarif } from '../judge/report-file.ts'
 import { sarifLog } from '../judge/sarif.ts'
 import { type Scene, scenes } from '../judge/scenes.ts'
 import { print } from '../print.ts'
@@ -21,11 +21,11 @@ export interface JudgeOptions {
 }
 
 export async function judge(command: readonly string[], options: JudgeOptions): Promise<number> {
-  const { scene: names, json, junit, sarif, seed, authentication } = options
+  const { scene: names, json, seed, authentication } = options
   const chosen = chooseScenes(names)
   // what cannot be written is better known before minutes of work
-  const writeJunit = junit === undefined ? undefined : reportFile(junit, isJunit)
-  const writeSarif = sarif === undefined ? undefined : reportFile(sarif, isSarif)
+  const writeJunit = options.junit === undefined ? undefined : reportFile(options.junit, junit)
+  const writeSarif = options.sarif === undefined ? undefined : reportFile(options.sarif, sarif)
   const exam = await withSignals(() =>
     examine(chosen, { command, seed, authentication }, ({ name, notGraded, findings }) => {
       const rules = findings.map(({ rule }) => rule).join(', ')

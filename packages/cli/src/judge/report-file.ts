@@ -1,63 +1,35 @@
-import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { accessSync, constants, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 
 import { WrongUsage } from '../exit-status.ts'
 
-/** Whether a text is a JUnit report, such as that of the last run. */
-export function isJunit(text: string): boolean {
-  return /^\uFEFF?\s*(?:<\?xml[^>]*>\s*)?<testsuites?[\s>/]/.test(text)
-}
-
-export function isSarif(text: string): boolean {
-  try {
-    const log = JSON.parse(text) as { version?: unknown; runs?: unknown } | null
-    return typeof log?.version === 'string' && Array.isArray(log.runs)
-  } catch {
-    return false
-  }
-}
+/** How a JUnit report begins, such as that of the last run. */
+export const junit: RegExp = /^\uFEFF?\s*(?:<\?xml[^>]*>\s*)?<testsuites?[\s>/]/
+/** What a SARIF log has, at its beginning in each of its versions. */
+export const sarif: RegExp = /^\uFEFF?\s*\{[^]*"runs"\s*:\s*\[/
 
 /**
- * Returns what writes a report to a file, at once and as a whole: until then the file stays as it is.
+ * Returns what writes a report to a file.
  *
- * @param isReport whether a text that the file has may be replaced.
- * @throws WrongUsage if the file cannot be written, or has anything but a report or nothing in it.
+ * @param report what a file has that may be replaced.
+ * @throws WrongUsage at once if the file cannot be written, or has anything but a report or nothing in it.
  */
-export function reportFile(file: string, isReport: (text: string) => boolean): (text: string) => void {
+export function reportFile(file: string, report: RegExp): (text: string) => void {
   const inWords = (act: () => void): void => {
     try {
       act()
     } catch (error) {
-      if (error instanceof WrongUsage) throw error
       throw new WrongUsage(`Cannot write ${file}: ${(error as NodeJS.ErrnoException).code}`)
     }
   }
-  const found = statSync(file, { throwIfNoEntry: false })
-  // a pipe or a terminal has nothing to lose
-  if (found !== undefined && !found.isFile() && !found.isDirectory())
-    return (text) => inWords(() => writeFileSync(file, text))
-  let folder = ''
+  let text = ''
   inWords(() => {
-    if (found !== undefined) mustBeReport(file, isReport)
-    // in the folder of the file: a file cannot be renamed across file systems
-    folder = mkdtempSync(join(dirname(file), '.tokenlane-judge-'))
-    rmSync(folder, { recursive: true })
+    const found = statSync(file, { throwIfNoEntry: false })
+    accessSync(found ? file : dirname(file), constants.W_OK)
+    // a pipe or a terminal has nothing to lose
+    if (found?.isFile() || found?.isDirectory()) text = readFileSync(file, 'utf8')
   })
-  return (text) =>
-    inWords(() => {
-      folder = mkdtempSync(join(dirname(file), '.tokenlane-judge-'))
-      try {
-        const whole = join(folder, basename(file))
-        writeFileSync(whole, text)
-        renameSync(whole, file)
-      } finally {
-        rmSync(folder, { recursive: true, force: true })
-      }
-    })
-}
-
-function mustBeReport(file: string, isReport: (text: string) => boolean): void {
-  const text = readFileSync(file, 'utf8')
-  if (text.trim() !== '' && !isReport(text))
+  if (text.trim() !== '' && !report.test(text))
     throw new WrongUsage(`Cannot write ${file}: it exists and is not such a report; name a new file`)
+  return (written) => inWords(() => writeFileSync(file, written))
 }
