@@ -11,7 +11,6 @@ import type { DoctorOptions } from './doctor/doctor.ts'
 import { exitStatus, WrongUsage } from './exit-status.ts'
 import { hanging } from './hanging.ts'
 import { clientAuthentications } from './metadata/authorization-server.ts'
-import { questionsThrough } from './init/questions.ts'
 import { scenes } from './judge/scenes.ts'
 import { output } from './print.ts'
 
@@ -133,14 +132,7 @@ function createProgram(end: (status: number) => void): Command {
     .option('--scope <scopes>', 'scopes to request, separated by spaces')
     .option('--no-resource', 'leave `resource` out of token requests')
     .option('--write <file>', 'write tokens.ts to this new file, and print only .env')
-    .action(async (url: string, options: InitOptions) => {
-      const questions = process.stdin.isTTY ? questionsThrough(process.stdin, process.stderr) : undefined
-      try {
-        end(await init(url, options, questions))
-      } finally {
-        questions?.close()
-      }
-    })
+    .action(async (url: string, options: InitOptions) => end(await init(url, options)))
 
   program
     .command('judge')
@@ -180,20 +172,15 @@ function application(command: Command): Command {
     .option('--weblink-url <url>', 'its API, instead of WEBLINK_URL')
 }
 
-function seconds(text: string): number {
-  if (!/^[1-9]\d{0,3}$/.test(text))
-    throw new InvalidArgumentError('It must be a whole number of seconds, from 1 to 9999.')
-  return Number(text)
-}
+const seconds = whole(' of seconds,', 1, 9_999)
+const days = whole(' of days,', 0, 9_999)
+const seed = whole('', 0, 2 ** 32 - 1)
 
-function seed(text: string): number {
-  if (!/^\d{1,10}$/.test(text) || Number(text) >= 2 ** 32)
-    throw new InvalidArgumentError('It must be a whole number from 0 to 4294967295.')
-  return Number(text)
-}
-
-function days(text: string): number {
-  if (!/^\d{1,4}$/.test(text))
-    throw new InvalidArgumentError('It must be a whole number of days, from 0 to 9999.')
-  return Number(text)
+/** Returns what reads an option that is a whole number. */
+function whole(of: string, least: number, most: number): (text: string) => number {
+  return (text) => {
+    const number = /^\d{1,10}$/.test(text) ? Number(text) : -1
+    if (number >= least && number <= most) return number
+    throw new InvalidArgumentError(`It must be a whole number${of} from ${least} to ${most}.`)
+  }
 }

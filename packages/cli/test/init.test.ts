@@ -4,15 +4,13 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
 import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 
-import { init, type InitOptions } from '../src/commands/init.ts'
+import { init } from '../src/commands/init.ts'
 import { CannotLook, WrongUsage } from '../src/exit-status.ts'
 import { bootstrapText } from '../src/init/bootstrap.ts'
 import { serverFor } from '../src/metadata/public-response.ts'
-import { questionsThrough } from '../src/init/questions.ts'
 import { certificate, closeServers, tlsServer } from './support/servers.ts'
 
 let printed = ''
@@ -90,26 +88,7 @@ async function startBoth({
   return { server, api, url: `${api.origin}/mcp` }
 }
 
-/** Runs the command for a person who answers. */
-async function answering(url: string, answers: readonly string[], options: InitOptions = {}) {
-  const [input, output] = [new PassThrough(), new PassThrough()]
-  const questions = questionsThrough(input, output)
-  onTestFinished(() => questions.close())
-  const asked: string[] = []
-  const left = [...answers]
-  output.on('data', (data: Buffer) => {
-    const text = data.toString()
-    if (!text.endsWith(' ')) return
-    asked.push(text.trim())
-    const answer = left.shift()
-    if (answer === undefined) input.end()
-    else input.write(`${answer}\n`)
-  })
-  const result = init(url, options, questions)
-  return { status: await result, asked }
-}
-
-test('without a terminal, nothing is sent to an authorization server that the API names', async () => {
+test('nothing is sent to an authorization server that the API alone names', async () => {
   const { server, api, url } = await startBoth()
   await expect(init(url, {})).rejects.toThrow(`If you trust it, confirm it: --issuer ${server.origin}/`)
   expect(server.requests).toEqual([])
@@ -181,46 +160,34 @@ test('with --write the bootstrap is a new file in a new folder, and a file that 
   )
 })
 
-test('a person who confirms is asked for what is missing, with the usual answer in brackets', async () => {
+test('options decide where the server and the API leave a choice', async () => {
   const { server, url } = await startBoth({ api: { scopes_supported: ['a', 'b'] } })
-  const { status, asked } = await answering(url, ['y', 'private_key_jwt', 'a', ''])
-  expect(status).toBe(0)
-  expect(asked).toEqual([
-    `Do you trust ${server.origin}/? It will be contacted. [y/N]`,
-    'How does the client authenticate (client_secret_post, private_key_jwt)? [client_secret_post]',
-    'Which scope?',
-    `What do all the API's URLs begin with? [${url}]`,
-  ])
+  const options = { issuer: server.origin, clientAuthentication: 'private_key_jwt', scope: 'a' } as const
+  expect(await init(url, options)).toBe(0)
+  expect(told).toContain('client_secret_post, private_key_jwt (--client-authentication).')
+  expect(told).toContain('The API lists these scopes: a b')
   expect(printed).toContain(`assertionAudience: '${server.origin}'`)
   expect(printed).toContain("scope: 'a'")
   expect(printed).toContain('\nAPI_CLIENT_ID=\nAPI_PRIVATE_KEY=\n')
 })
 
-test('a person who does not trust the named server names another one', async () => {
+test('a server that the API does not name is the one that is asked', async () => {
   const { server: named, url } = await startBoth()
   const { server: other } = await startBoth()
-  const { status } = await answering(url, ['', 'no URL', other.origin, '', '', ''])
-  expect(status).toBe(0)
+  expect(await init(url, { issuer: other.origin })).toBe(0)
+  expect(told).toContain(`You trust ${other.origin}/, which is not one of those.`)
   expect(named.requests).toEqual([])
   expect(printed).toContain(`${other.origin}/token`)
 })
 
-test('a person is asked three times, and an end of the answers ends the command', async () => {
-  const { url } = await startBoth()
-  await expect(answering(url, ['n', '1', '2', '3', '4'])).rejects.toThrow('No usable answer in 3 tries')
-  await expect(answering(url, [])).rejects.toThrow('ended without an answer')
-  expect(printed).toBe('')
-})
-
-test('metadata of the API at another server is read only if the person confirms that server', async () => {
+test('metadata of the API at another server is not read', async () => {
   const elsewhere = await serve(publishing(() => ({ '/of-api': {} })))
   const { server, url } = await startBoth({
     challenge: `Bearer resource_metadata="${elsewhere.origin}/of-api"`,
   })
   await init(url, { issuer: server.origin })
+  expect(told).toContain(`its metadata is on another server, ${elsewhere.origin}, which is not asked`)
   expect(elsewhere.requests).toEqual([])
-  await answering(url, ['y', '', '', ''], { issuer: server.origin })
-  expect(elsewhere.requests).toEqual(['GET /of-api'])
 })
 
 test.each([

@@ -3,9 +3,10 @@ import { dirname } from 'node:path'
 
 import { printable } from '@tokenlane/core/adapter'
 
-import { CannotLook, exitStatus, WrongUsage } from '../exit-status.ts'
-import { clientAuthentications, type ClientAuthentication } from '../metadata/authorization-server.ts'
-import { bootstrapText, environmentText, type Setup } from '../init/bootstrap.ts'
+import { exitStatus, WrongUsage } from '../exit-status.ts'
+import { bootstrapText, environmentText } from '../init/bootstrap.ts'
+import { authorizationServer, type ServerOptions } from '../init/trusted-server.ts'
+import type { ClientAuthentication } from '../metadata/authorization-server.ts'
 import {
   type Challenge,
   challengeOf,
@@ -15,18 +16,10 @@ import {
   readProtectedResource,
 } from '../metadata/protected-resource.ts'
 import { askableUrl, getPublic, isOnThisMachine, serverFor, typedUrl } from '../metadata/public-response.ts'
-import type { Questions } from '../init/questions.ts'
 import { print, tell } from '../print.ts'
-import {
-  authorizationServer,
-  type Known,
-  type ServerOptions,
-  unconfirmedServer,
-} from '../init/trusted-server.ts'
 
 export interface InitOptions extends ServerOptions {
   readonly name?: string
-  readonly baseUrl?: string
   readonly clientAuthentication?: ClientAuthentication
   readonly scope?: string
   /** False: token requests name no `resource`. */
@@ -38,31 +31,31 @@ export interface InitOptions extends ServerOptions {
  * Reads what an API and its authorization server publish, and prints a bootstrap and an `.env` with empty values, or
  * writes the bootstrap to a new file. Returns the exit status.
  *
- * Sends requests without credentials only, and only to servers that the person typed or confirmed.
+ * Sends requests without credentials only, and only to servers that the person named.
  *
- * @param questions asks the person; `undefined` if there is no terminal: then options decide, and the usual values.
- * @throws WrongUsage for a URL, a name or a file that cannot be used; CannotLook if a server does not respond, or if something is
- * missing and nobody can be asked.
+ * @throws WrongUsage for an option that cannot be used; CannotLook if a server does not respond, or if something is missing.
  */
-export async function init(url: string, options: InitOptions, questions?: Questions): Promise<number> {
+export async function init(url: string, options: InitOptions): Promise<number> {
   const api = typedUrl(url, 'The URL')
-  const name = options.name ?? nameFor(api)
-  if (!isName(name))
-    throw new WrongUsage('--name must consist of letters, digits and _, and begin with a letter')
-
-  const { write: file } = options
-  // said before there are questions to answer
-  if (file !== undefined && existsSync(file)) throw new WrongUsage(`Cannot write ${file}: it exists already`)
-
+  const { name = nameFor(api), write: file } = options
+  mustBeUsable(api, { ...options, name })
   const challenge = await knock(api)
   if (challenge === undefined) return exitStatus.findings
-  const described = await describe(api, challenge, questions)
-  if (described?.needsProof)
-    tell('It only accepts tokens bound to a key (DPoP). Tokenlane sends bearer tokens.')
-
-  if (questions === undefined) mustBeConfirmed(api, described, options)
-  const server = await authorizationServer(api, described, options, questions)
-  const setup = await complete(api, name, challenge, described, server, options, questions)
+  const described = await describe(api, challenge)
+  const server = await authorizationServer(api, described, options)
+  const { resource } = described ?? {}
+  const { scope: asked = '' } = challenge
+  const setup = {
+    name,
+    issuer: server.issuer,
+    tokenEndpoint: server.tokenEndpoint.href,
+    clientAuthentication:
+      options.clientAuthentication ?? server.clientAuthentications?.[0] ?? 'client_secret_post',
+    scope: options.scope ?? (isScope(asked) ? asked : ''),
+    resource: options.resource === false ? undefined : resource?.href,
+    baseUrl: options.baseUrl ?? (resource ? resource.origin + resource.pathname : `${api.origin}/`),
+    insecureLoopback: isOnThisMachine(server.tokenEndpoint) || isOnThisMachine(api),
+  }
   if (file !== undefined) write(file, bootstrapText(setup))
   const texts = [...(file === undefined ? [bootstrapText(setup)] : []), environmentText(setup)]
   print(texts.join('\n').trimEnd())
@@ -70,6 +63,17 @@ export async function init(url: string, options: InitOptions, questions?: Questi
     'None of this is fetched again at run time. Fill in the values, keep .env out of version control, and run `tokenlane doctor`.',
   )
   return exitStatus.fine
+}
+
+/** @throws WrongUsage before anything is sent. */
+function mustBeUsable(api: URL, { name = '', scope = '', baseUrl, write: file }: InitOptions): void {
+  if (!isName(name))
+    throw new WrongUsage('--name must consist of letters, digits and _, and begin with a letter')
+  if (file !== undefined && existsSync(file)) throw new WrongUsage(`Cannot write ${file}: it exists already`)
+  if (!isScope(scope)) throw new WrongUsage('--scope must be names separated by single spaces')
+  const base = baseUrl === undefined ? undefined : askableUrl(baseUrl)
+  if (baseUrl !== undefined && !(base && base.search === '' && contains(base, api)))
+    throw new WrongUsage(`--base-url must be a URL that ${api.href} begins with`)
 }
 
 /** Writes a new file, in a new folder if need be. One that is there may be the person's work, and is never replaced. */
@@ -101,105 +105,25 @@ async function knock(api: URL): Promise<Challenge | undefined> {
   return challenge
 }
 
-/** Reads the metadata of the API. It is on the API's own origin, or where the person confirms it. */
-async function describe(
-  api: URL,
-  { resourceMetadata }: Challenge,
-  questions: Questions | undefined,
-): Promise<ProtectedResource | undefined> {
+/** Reads the metadata of the API, on the API's own origin alone. */
+async function describe(api: URL, { resourceMetadata }: Challenge): Promise<ProtectedResource | undefined> {
   const named = resourceMetadata === undefined ? undefined : serverFor(api, resourceMetadata)
   const isForeign = named !== undefined && named.origin !== api.origin
-  if (isForeign) tell(`It says that its metadata is on another server, ${named.origin}.`)
-  const isConfirmed =
-    isForeign && (await questions?.confirm(`Ask ${named.origin} for the metadata of ${api.origin}?`)) === true
-  const places = named !== undefined && (!isForeign || isConfirmed) ? [named] : metadataUrls(api)
-  const found = await readProtectedResource(api, places)
-  if (typeof found === 'object') {
-    const { resource, authorizationServers } = found
-    const servers = authorizationServers.map((server) => printable(server, 100)).join(', ')
-    const which =
-      authorizationServers.length > 1 ? 'these authorization servers' : 'this authorization server'
-    const names = servers === '' ? 'no authorization server' : `${which}: ${servers}`
-    tell(`Its metadata calls it ${resource.href} and names ${names}.`)
-    return found
+  if (isForeign) tell(`It says that its metadata is on another server, ${named.origin}, which is not asked.`)
+  const found = await readProtectedResource(api, named && !isForeign ? [named] : metadataUrls(api))
+  if (typeof found !== 'object') {
+    tell(found ?? `${api.origin} publishes no metadata (RFC 9728), so it does not say who issues its tokens.`)
+    return undefined
   }
-  tell(found ?? `${api.origin} publishes no metadata (RFC 9728), so it does not say who issues its tokens.`)
-  return undefined
-}
-
-/** Throws what nobody can be asked and no option says: whom to trust, and where the token may go. */
-function mustBeConfirmed(api: URL, described: ProtectedResource | undefined, options: InitOptions): void {
-  const unsaid: string[] = []
-  if (options.issuer === undefined && options.tokenEndpoint === undefined)
-    unsaid.push(unconfirmedServer(api, described?.authorizationServers))
-  // the API alone says so, and every URL below would get the token (RFC 9728 §3.3)
-  const isWider = described !== undefined && withoutSlash(described.resource) !== withoutSlash(api)
-  if (isWider && options.baseUrl === undefined)
-    unsaid.push(
-      `The API's metadata calls it ${described.resource.href}, which is more than ${api.href}. ` +
-        `If all of that may get the token, confirm it: --base-url ${baseOf(described)}`,
-    )
-  if (unsaid.length > 0) throw new CannotLook(unsaid.join('\n'))
-}
-
-function baseOf({ resource }: ProtectedResource): string {
-  return resource.origin + resource.pathname
-}
-
-async function complete(
-  api: URL,
-  name: string,
-  challenge: Challenge,
-  described: ProtectedResource | undefined,
-  server: Known,
-  options: InitOptions,
-  questions: Questions | undefined,
-): Promise<Setup> {
-  const ask = async (
-    given: string | undefined,
-    question: string,
-    usual: string,
-    isRight?: (answer: string) => boolean,
-  ): Promise<string> => given ?? (await questions?.ask(question, usual, isRight)) ?? usual
-  const offered = server.clientAuthentications ?? []
-  if (server.clientAuthentications?.length === 0)
-    tell('It lists no client authentication method that Tokenlane knows: ask its operator.')
-  const method = await ask(
-    options.clientAuthentication,
-    `How does the client authenticate (${(offered.length > 0 ? offered : clientAuthentications).join(', ')})?`,
-    offered[0] ?? 'client_secret_post',
-    isMethod,
+  const { resource, authorizationServers, scopes, needsProof } = found
+  const servers = authorizationServers.map((server) => printable(server, 100)).join(', ')
+  const which = authorizationServers.length > 1 ? 'these authorization servers' : 'this authorization server'
+  tell(
+    `Its metadata calls it ${resource.href} and names ${servers === '' ? 'no authorization server' : `${which}: ${servers}`}.`,
   )
-  if (described !== undefined && described.scopes.length > 0)
-    tell(`The API lists these scopes: ${printable(described.scopes.join(' '), 300)}`)
-  const asked = challenge.scope ?? ''
-  const scope = await ask(options.scope, 'Which scope?', isScope(asked) ? asked : '', isScope)
-  if (!isScope(scope)) throw new WrongUsage('--scope must be names separated by single spaces')
-  const usualBase = described === undefined ? `${api.origin}/` : baseOf(described)
-  const isBase = (answer: string): boolean => {
-    const base = askableUrl(answer)
-    return base !== undefined && base.search === '' && contains(base, api)
-  }
-  const baseUrl = await ask(options.baseUrl, "What do all the API's URLs begin with?", usualBase, isBase)
-  if (!isBase(baseUrl)) throw new WrongUsage(`--base-url must be a URL that ${api.href} begins with`)
-  return {
-    name,
-    issuer: server.issuer,
-    tokenEndpoint: server.tokenEndpoint.href,
-    clientAuthentication: method as ClientAuthentication,
-    scope,
-    resource: options.resource === false ? undefined : described?.resource.href,
-    baseUrl,
-    insecureLoopback: isOnThisMachine(server.tokenEndpoint) || isOnThisMachine(api),
-  }
-}
-
-function isMethod(text: string): text is ClientAuthentication {
-  return clientAuthentications.some((method) => method === text)
-}
-
-function withoutSlash({ origin, pathname }: URL): string {
-  return origin + pathname.replace(/\/$/, '')
+  if (needsProof) tell('It only accepts tokens bound to a key (DPoP). Tokenlane sends bearer tokens.')
+  if (scopes.length > 0) tell(`The API lists these scopes: ${printable(scopes.join(' '), 300)}`)
+  return found
 }
 
 /** Returns whether a text is scopes, or empty (RFC 6749 §3.3). */

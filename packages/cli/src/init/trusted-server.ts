@@ -1,4 +1,4 @@
-// The client's secret goes to the authorization server that the person typed or confirmed, and to none that an API names alone.
+// The client's secret goes to the authorization server that the person names, and to none that an API names alone.
 import { CannotLook } from '../exit-status.ts'
 import {
   type AuthorizationServer,
@@ -6,84 +6,86 @@ import {
   readAuthorizationServer,
 } from '../metadata/authorization-server.ts'
 import type { ProtectedResource } from '../metadata/protected-resource.ts'
-import { askableUrl, serverFor, typedUrl } from '../metadata/public-response.ts'
-import type { Questions } from './questions.ts'
+import { serverFor, typedUrl } from '../metadata/public-response.ts'
 import { tell } from '../print.ts'
 
-/** What the person decides about the server before any question. */
+/** What the person says of the server. */
 export interface ServerOptions {
   readonly issuer?: string
   readonly tokenEndpoint?: string
+  readonly baseUrl?: string
 }
 
 export type Known = Pick<AuthorizationServer, 'tokenEndpoint'> & Partial<AuthorizationServer>
 
+/**
+ * Reads the metadata of the server that the person names.
+ *
+ * @throws CannotLook with everything that no option says: whom to trust, and where the token may go.
+ */
 export async function authorizationServer(
   api: URL,
   described: ProtectedResource | undefined,
   options: ServerOptions,
-  questions: Questions | undefined,
 ): Promise<Known> {
-  if (options.tokenEndpoint !== undefined)
-    return { tokenEndpoint: typedUrl(options.tokenEndpoint, '--token-endpoint') }
-  const issuer = await trustedIssuer(api, described?.authorizationServers ?? [], options, questions)
+  const named = described?.authorizationServers ?? []
+  const { issuer: given, tokenEndpoint } = options
+  const unsaid = [
+    ...(given === undefined && tokenEndpoint === undefined ? [unconfirmedServer(api, named)] : []),
+    ...(options.baseUrl === undefined ? unconfirmedBase(api, described) : []),
+  ]
+  if (unsaid.length > 0) throw new CannotLook(unsaid.join('\n'))
+  if (tokenEndpoint !== undefined) return { tokenEndpoint: typedUrl(tokenEndpoint, '--token-endpoint') }
+  const issuer = issuerFor(typedUrl(given ?? '', '--issuer'))
+  if (named.length > 0 && !named.some((one) => URL.parse(one)?.href === issuer.href))
+    tell(`You trust ${issuer.href}, which is not one of those.`)
   const found = await readAuthorizationServer(issuer)
-  if (typeof found === 'object') {
-    const { tokenEndpoint } = found
-    tell(`${issuer.origin} says that tokens are issued at ${tokenEndpoint.origin}${tokenEndpoint.pathname}.`)
-    if (tokenEndpoint.origin !== issuer.origin)
-      tell(
-        `That is a different server: the secret will go to ${tokenEndpoint.origin}, because ${issuer.origin} says so.`,
-      )
-    if (found.lacksClientCredentials)
-      tell('It does not list client credentials among its grants: ask its operator.')
-    return found
-  }
-  tell(`${found}.`)
-  if (questions === undefined)
+  if (typeof found === 'string') {
+    tell(`${found}.`)
     throw new CannotLook('Pass the URL of its token endpoint: --token-endpoint <url>')
-  return { tokenEndpoint: typedUrl(await questions.ask('Its token endpoint (URL)?', '', isUrl), 'It') }
-}
-
-async function trustedIssuer(
-  api: URL,
-  named: readonly string[],
-  options: ServerOptions,
-  questions: Questions | undefined,
-): Promise<URL> {
-  if (options.issuer !== undefined) {
-    const typed = issuerFor(typedUrl(options.issuer, '--issuer'))
-    if (named.length > 0 && !named.some((one) => URL.parse(one)?.href === typed.href))
-      tell(`You trust ${typed.href}, which is not one of those.`)
-    return typed
   }
-  if (questions === undefined) throw new CannotLook(unconfirmedServer(api, named))
-  for (const one of usableServers(api, named))
-    if (await questions.confirm(`Do you trust ${one.href}? It will be contacted.`)) return one
-  const answer = await questions.ask('Which authorization server do you trust (URL)?', '', isUrl)
-  return issuerFor(typedUrl(answer, 'It'))
+  tellOf(found, issuer)
+  return found
 }
 
-/** Returns how a person whom nobody can ask says which server to trust. */
-export function unconfirmedServer(api: URL, named: readonly string[] = []): string {
-  const [first] = usableServers(api, named)
-  return first === undefined
-    ? 'Name the authorization server that you trust: --issuer <url>'
-    : `If you trust it, confirm it: --issuer ${first.href}`
+/** Returns how to say which server to trust. */
+function unconfirmedServer(api: URL, named: readonly string[]): string {
+  const [first] = named.flatMap((one) => serverFor(api, one) ?? [])
+  if (first === undefined) return 'Name the authorization server that you trust: --issuer <url>'
+  tell(
+    `Your client's secret will go to the server that you confirm. So far, only ${api.host} names this server: ` +
+      `${first.href}. Compare that URL with what the API's operator told you.`,
+  )
+  return `If you trust it, confirm it: --issuer ${first.href}`
 }
 
-/** Returns the servers that the API names, and tells what to know before one of them is confirmed. */
-function usableServers(api: URL, named: readonly string[]): URL[] {
-  const usable = named.flatMap((one) => serverFor(api, one) ?? []).slice(0, 5)
-  const [first] = usable
-  if (first !== undefined)
+/** The API alone says so, and every URL below would get the token (RFC 9728 §3.3). */
+function unconfirmedBase(api: URL, described: ProtectedResource | undefined): string[] {
+  if (described === undefined || withoutSlash(described.resource) === withoutSlash(api)) return []
+  const { href, origin, pathname } = described.resource
+  return [
+    `The API's metadata calls it ${href}, which is more than ${api.href}. ` +
+      `If all of that may get the token, confirm it: --base-url ${origin}${pathname}`,
+  ]
+}
+
+function tellOf(
+  { tokenEndpoint, clientAuthentications, lacksClientCredentials }: AuthorizationServer,
+  issuer: URL,
+): void {
+  tell(`${issuer.origin} says that tokens are issued at ${tokenEndpoint.origin}${tokenEndpoint.pathname}.`)
+  if (tokenEndpoint.origin !== issuer.origin)
     tell(
-      `Your client's secret will go to the server that you confirm now. So far, only ${api.host} names this server: ` +
-        `${first.href}. Compare that URL with what the API's operator told you.`,
+      `That is a different server: the secret will go to ${tokenEndpoint.origin}, because ${issuer.origin} says so.`,
     )
-  return usable
+  if (lacksClientCredentials) tell('It does not list client credentials among its grants: ask its operator.')
+  const [first, ...others] = clientAuthentications
+  if (first === undefined)
+    tell('It lists no client authentication method that Tokenlane knows: ask its operator.')
+  else if (others.length > 0)
+    tell(`Its client authentication methods: ${clientAuthentications.join(', ')} (--client-authentication).`)
 }
 
-function isUrl(text: string): boolean {
-  return askableUrl(text) !== undefined
+function withoutSlash({ origin, pathname }: URL): string {
+  return origin + pathname.replace(/\/$/, '')
 }
