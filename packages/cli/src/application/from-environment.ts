@@ -11,57 +11,59 @@ import {
 import { CannotLook } from '../exit-status.ts'
 import type { Source } from './application.ts'
 
+/** What flags and variables say of an application without a module. */
+export interface FromEnvironment {
+  /** The variable or flag of each option that is given a URL, such as `apis[0].baseUrl`. */
+  readonly names: ReadonlyMap<string, string>
+  /** Variables of APIs that have an issuer and no URL: these APIs are left out. */
+  readonly missingApis: readonly string[]
+  /**
+   * @throws CannotLook if neither flags nor variables give a URL.
+   * @throws TokenlaneError `INVALID_OPTIONS` if only some of an issuer's variables are set.
+   */
+  readonly createTokens: () => TokenManager
+}
+
 /**
- * Returns a token manager with the URLs of the flags. Missing URLs and the credentials come from the documented
+ * Returns an application with the URLs of the flags. Missing URLs and the credentials come from the documented
  * environment variables: `AUTH_URL`, `API_URL`, `GENERAL_CLIENT_ID`, `GENERAL_CLIENT_SECRET`, and `WEBLINK_AUTH_URL`,
  * `WEBLINK_URL`, `WEBLINK_CLIENT_ID`, `WEBLINK_CLIENT_SECRET`. An issuer of which none is set is left out.
- *
- * @throws CannotLook if neither flags nor variables give a URL.
- * @throws TokenlaneError `INVALID_OPTIONS` if only some of an issuer's variables are set.
  */
-export function fromEnvironment(source: Source): TokenManager {
-  const groups = groupsOf(source)
-  if (!groups.some(({ authUrl, apiUrl }) => authUrl.value ?? apiUrl.value)) {
-    const wanted = (groups.length > 0 ? groups : allGroups(source).slice(0, 1)).flatMap(variablesOf)
-    throw new CannotLook(
-      'Found no application: name the module that exports `tokens` (--module src/tokens.ts), or set ' +
-        `${missingOf(wanted).join(', ')}, or use --env-file`,
-    )
+export function fromEnvironment(source: Source): FromEnvironment {
+  const all = allGroups(source)
+  const groups = all.filter((group) => variablesOf(group).some(({ value }) => value !== undefined))
+  const withApi = groups.filter(({ apiUrl }) => apiUrl.value !== undefined)
+  return {
+    names: new Map([
+      ...groups.map(({ issuer, authUrl }) => [`issuers.${issuer}.authUrl`, authUrl.name] as const),
+      ...withApi.map(({ apiUrl }, index) => [`apis[${index}].baseUrl`, apiUrl.name] as const),
+    ]),
+    missingApis: missingOf(groups.map(({ apiUrl }) => apiUrl)),
+    createTokens() {
+      if (!groups.some(({ authUrl, apiUrl }) => authUrl.value ?? apiUrl.value)) {
+        const wanted = (groups.length > 0 ? groups : all.slice(0, 1)).flatMap(variablesOf)
+        throw new CannotLook(
+          'Found no application: name the module that exports `tokens` (--module src/tokens.ts), or set ' +
+            `${missingOf(wanted).join(', ')}, or use --env-file`,
+        )
+      }
+      if (groups.some(({ authUrl }) => authUrl.value === undefined)) {
+        const needed = groups.flatMap(({ authUrl, credentials }) => [authUrl, ...credentials])
+        throw new TokenlaneError('INVALID_OPTIONS', missingText(missingOf(needed)))
+      }
+      const issuers = groups.map(({ issuer, authUrl }) => {
+        const credentials = envCredentials(issuer.toUpperCase())
+        return [issuer, presets[issuer]({ authUrl: authUrl.value ?? '', credentials })]
+      })
+      return createTokenManager({
+        issuers: Object.fromEntries(issuers) as TokenManagerOptions['issuers'],
+        apis: withApi.map(({ issuer, apiUrl }) => ({ baseUrl: apiUrl.value ?? '', issuer })),
+      })
+    },
   }
-  if (groups.some(({ authUrl }) => authUrl.value === undefined)) {
-    const needed = groups.flatMap(({ authUrl, credentials }) => [authUrl, ...credentials])
-    throw new TokenlaneError('INVALID_OPTIONS', missingText(missingOf(needed)))
-  }
-  const presets = { general: generalIssuer, weblink: weblinkIssuer }
-  const issuers: TokenManagerOptions['issuers'] = Object.fromEntries(
-    groups.map(({ issuer, authUrl }) => {
-      const credentials = envCredentials(issuer.toUpperCase())
-      return [issuer, presets[issuer]({ authUrl: authUrl.value ?? '', credentials })]
-    }),
-  )
-  return createTokenManager({
-    issuers,
-    apis: groups.flatMap(({ issuer, apiUrl }) =>
-      apiUrl.value === undefined ? [] : [{ baseUrl: apiUrl.value, issuer }],
-    ),
-  })
 }
 
-/** Returns the variable or flag of each option that `fromEnvironment` gives a URL, such as `apis[0].baseUrl`. */
-export function namesInEnvironment(source: Source): ReadonlyMap<string, string> {
-  const groups = groupsOf(source)
-  return new Map([
-    ...groups.map(({ issuer, authUrl }) => [`issuers.${issuer}.authUrl`, authUrl.name] as const),
-    ...groups
-      .filter(({ apiUrl }) => apiUrl.value !== undefined)
-      .map(({ apiUrl }, index) => [`apis[${index}].baseUrl`, apiUrl.name] as const),
-  ])
-}
-
-/** Returns the variables of APIs that have an issuer and no URL: `fromEnvironment` leaves these APIs out. */
-export function missingApis(source: Source): readonly string[] {
-  return missingOf(groupsOf(source).map(({ apiUrl }) => apiUrl))
-}
+const presets = { general: generalIssuer, weblink: weblinkIssuer }
 
 export function missingText(names: readonly string[]): string {
   return `Missing environment variable${names.length > 1 ? 's' : ''}: ${names.join(', ')}`
@@ -79,10 +81,6 @@ interface Group {
   readonly authUrl: Given
   readonly apiUrl: Given
   readonly credentials: readonly Given[]
-}
-
-function groupsOf(source: Source): Group[] {
-  return allGroups(source).filter((group) => variablesOf(group).some(({ value }) => value !== undefined))
 }
 
 function allGroups({ authUrl, apiUrl, weblinkAuthUrl, weblinkUrl }: Source): Group[] {

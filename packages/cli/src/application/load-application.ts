@@ -10,7 +10,7 @@ import { guide } from '../guide.ts'
 import { failureCode } from '../failure-code.ts'
 import type { Application, RefusedApplication, Source } from './application.ts'
 import { type Connections, inWords, isOfRedis, watchConnections } from './connections.ts'
-import { fromEnvironment, missingApis, namesInEnvironment } from './from-environment.ts'
+import { fromEnvironment } from './from-environment.ts'
 import { resolveTypeScript, typescriptHint } from './typescript.ts'
 import { whatFailed } from './what-failed.ts'
 
@@ -30,17 +30,16 @@ export async function loadApplication(source: Source): Promise<Application | Ref
   const { module: path, loadTimeout = usualLoadTimeout } = source
   const from = path ?? 'environment variables'
   const file = resolve(path ?? 'package.json')
-  const about = {
-    from,
-    file,
-    names: path === undefined ? namesInEnvironment(source) : new Map<string, string>(),
-    missingApis: path === undefined ? missingApis(source) : [],
-  }
+  const { names, missingApis, createTokens } = fromEnvironment(source)
+  const about =
+    path === undefined
+      ? { from, file, names, missingApis }
+      : { from, file, names: new Map(), missingApis: [] }
   const connections = watchConnections()
   try {
     const exports =
       path === undefined
-        ? { tokens: fromEnvironment(source) }
+        ? { tokens: createTokens() }
         : exportsOf(path, await load(path, file, loadTimeout, connections))
     const tokens = exports['tokens'] as TokenManager
     const seen = lookInto(tokens, { configurationOf, inspectionOf }) ?? (await lookByCopyOf(file, tokens))
