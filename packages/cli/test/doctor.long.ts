@@ -7,7 +7,6 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -732,38 +731,6 @@ const setups: readonly BrokenSetup[] = [
     mended: () => ({ env: { GENERAL_CLIENT_SECRET: good['GENERAL_CLIENT_SECRET'], ...noNext } }),
   },
   {
-    name: 'an axios client whose agent allows TLS 1.0',
-    id: 'tls-floor',
-    broken: () => ({ args: ['--module', clients], env: { AXIOS_TLS: '1' } }),
-    mended: () => ({ env: { AXIOS_TLS: undefined } }),
-  },
-  {
-    name: "an API's axios client to which no tokens are attached",
-    id: 'client-without-tokens',
-    broken: () => ({ args: ['--module', clients], env: { AXIOS_TOKENS: 'none' } }),
-    mended: () => ({ env: { AXIOS_TOKENS: undefined } }),
-    says: /axios client axiosClient.*attachTokens/,
-  },
-  {
-    name: 'an axios client that keeps an old token in its defaults',
-    id: 'authorization-kept',
-    broken: () => ({ args: ['--module', clients], env: { AXIOS_OWN: 'Bearer of-old' } }),
-    mended: () => ({ env: { AXIOS_OWN: '' } }),
-    says: /axios client axiosClient.*Remove it/,
-  },
-  {
-    name: 'a got client whose agent allows TLS 1.0',
-    id: 'tls-floor',
-    broken: () => ({ args: ['--module', clients], env: { GOT_TLS: '1' } }),
-    mended: () => ({ env: { GOT_TLS: undefined } }),
-  },
-  {
-    name: 'an agent that accepts any certificate',
-    id: 'tls-unverified',
-    broken: () => ({ args: ['--module', clients], env: { ANY_CERTIFICATE: '1' } }),
-    mended: () => ({ env: { ANY_CERTIFICATE: undefined } }),
-  },
-  {
     name: "a proxy that is down, used by the application's own `fetch`",
     id: 'own-fetch-failed',
     broken: async () => ({
@@ -1075,7 +1042,7 @@ const setups: readonly BrokenSetup[] = [
     id: 'ca-file-ignored',
     broken: () => ({ env: { NODE_EXTRA_CA_CERTS: fileOf(sandbox.ca.trim() + testAuthority) } }),
     mended: () => ({ env: { NODE_EXTRA_CA_CERTS: caFile } }),
-    says: /without a line break between them/,
+    says: /has 2 certificates in PEM form: Node has loaded nothing from it\..*a line break after each/,
   },
   {
     name: 'a file of authorities that is damaged',
@@ -1086,7 +1053,7 @@ const setups: readonly BrokenSetup[] = [
       },
     }),
     mended: () => ({ env: { NODE_EXTRA_CA_CERTS: caFile } }),
-    says: /(certificate 2 of 2 cannot be read)/,
+    says: /has 2 certificates in PEM form: Node has loaded 1 certificate from it\./,
   },
   {
     name: 'a file of authorities in DER form',
@@ -1212,31 +1179,6 @@ const setups: readonly BrokenSetup[] = [
     },
     mended: renewed,
     says: /"severity":"error".* was issued by https:\/\/127.*\/cluster for .*trust the assertion's signer/,
-  },
-  {
-    name: 'an assertion that every user can read',
-    id: 'assertion-readable',
-    async broken() {
-      const broken = await workload()
-      chmodSync(broken.file, 0o644)
-      return broken
-    },
-    mended({ env }) {
-      chmodSync(env?.['GENERAL_ASSERTION_FILE'] ?? '', 0o600)
-      return {}
-    },
-  },
-  {
-    name: 'an assertion that was not replaced in time',
-    id: 'assertion-stale',
-    async broken() {
-      const broken = await workload({ lifetime: 240_000 })
-      const written = new Date(Date.now() - 3_360_000)
-      utimesSync(broken.file, written, written)
-      return broken
-    },
-    mended: renewed,
-    says: /last replaced 56 min ago. Its assertion expires in 3 min.*subPath/,
   },
   {
     name: "a wrong prefix in an API's `baseUrl`",
@@ -1403,10 +1345,6 @@ test.concurrent.each<[string, () => Change | Promise<Change>]>([
       env: { HTTPS_PROXY: `http://127.0.0.1:${await deadPort()}`, AXIOS_PROXY: 'none' },
     }),
   ],
-  ...['', '/api', 'https://other.example.com/'].map((AXIOS_BASE): [string, () => Change] => [
-    `an axios client of "${AXIOS_BASE}" to which no tokens are attached`,
-    () => ({ args: ['--module', clients], env: { AXIOS_TOKENS: 'none', AXIOS_BASE } }),
-  ]),
   [
     'an API that is named as the audience of its tokens',
     async () => {
@@ -1618,16 +1556,9 @@ test('an env file counts from the start of the process, where the authority of a
   expect(set.found.findings.map(({ id }) => id)).toEqual(['authority-private'])
   appendFileSync(file, 'A_COLOR=red # or blue\nA_SECRET=abc#def\n')
   const stale = await doctor([`--env-file=${file}`], { GENERAL_CLIENT_SECRET: 'rotated-away' })
-  expect(textsOf(stale.found.looked)).toContain('--env-file: cut at an unquoted #: A_SECRET')
-  expect(stale.found.findings).toContainEqual(
-    expect.objectContaining({ id: 'env-file-ignored', severity: 'info', subject: 'GENERAL_CLIENT_SECRET' }),
-  )
-  expect(stale.found.findings).toContainEqual(
-    expect.objectContaining({
-      id: 'wrong-secret',
-      fix: expect.stringMatching(
-        /^Unset GENERAL_CLIENT_SECRET in the shell first: its value there overrides the one in the --env-file\. Copy /,
-      ) as string,
-    }),
-  )
+  for (const subject of ['GENERAL_CLIENT_SECRET', 'A_SECRET'])
+    expect(stale.found.findings).toContainEqual(
+      expect.objectContaining({ id: 'env-file-ignored', severity: 'info', subject }),
+    )
+  expect(idsOf(stale.found.findings)).toEqual(['wrong-secret'])
 })

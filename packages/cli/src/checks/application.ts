@@ -1,15 +1,13 @@
 // The application itself: its options, its env file, its packages and its clients.
 import { missingText } from '../application/from-environment.ts'
-import { type Check, row, table } from './finding.ts'
-import type { Facts } from '../facts/facts.ts'
-import { contains } from '../metadata/protected-resource.ts'
+import { type Check, row, table, together } from './finding.ts'
 import { reasonIn } from '../failure-code.ts'
 import { processFloor } from './tls-settings.ts'
 
 const environment = 'environment variables'
 
 /** Finds options that `createTokenManager` refused: one finding for each. */
-export const checkRefused: Check = row({
+const checkRefused: Check = row({
   cases: ({ refused }) =>
     refused.flatMap((error) => {
       const reason = reasonIn(error)
@@ -37,7 +35,7 @@ export const checkRefused: Check = row({
 })
 
 /** Finds APIs without a URL: one finding for all. */
-export const checkMissingApis: Check = row({
+const checkMissingApis: Check = row({
   cases: ({ missingApis }) => (missingApis.length === 0 ? [] : [`${missingText(missingApis)}.`]),
   severity: 'warning',
   id: 'option-wrong',
@@ -55,10 +53,10 @@ function fixOf(seen: string, option: string): string {
 
 export const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 
-/** Finds variables of the `--env-file` that this command does not use, or that Node's own option would not. */
-export const checkEnvFile: Check = table({
+/** Finds variables of the `--env-file` that do not count as they stand there, or would not with Node's own option. */
+const checkEnvFile: Check = table({
   cases: ({ envFile }) =>
-    (['overridden', 'early'] as const)
+    (['overridden', 'cut', 'early'] as const)
       .map((how) => ({ how, names: envFile?.[how] ?? [] }))
       .filter(({ names }) => names.length > 0),
   severity: 'info',
@@ -73,6 +71,13 @@ export const checkEnvFile: Check = table({
     },
     {
       id: 'env-file-ignored',
+      when: ({ how }) => how === 'cut',
+      seen: 'Its value in the --env-file has a # and no quotes, so it is cut there.',
+      why: 'A # begins a comment where there are no quotes.',
+      fix: 'Put the value in quotes.',
+    },
+    {
+      id: 'env-file-ignored',
       seen: `It is set only in the --env-file. This command applies it, but \`node --env-file\` does not: Node reads this variable before it reads the file.`,
       why: 'An application that is started with `node --env-file` runs without it.',
       fix: 'Set it in the environment that starts Node. Variables in a Docker or systemd env file are in that environment.',
@@ -80,27 +85,8 @@ export const checkEnvFile: Check = table({
   ],
 })
 
-/**
- * Returns what to do about variables of the `--env-file` that do not count as they stand there; '' if there are none.
- *
- * @param readFrom the variables of the credentials.
- */
-export function envFileFix(readFrom: string, { envFile }: Facts): string {
-  if (envFile === undefined) return ''
-  const { overridden, cut } = envFile
-  const isRead = (name: string): boolean => readFrom.split(', ').includes(name)
-  return [
-    ...overridden
-      .filter(isRead)
-      .map(
-        (name) => `Unset ${name} in the shell first: its value there overrides the one in the --env-file. `,
-      ),
-    ...cut.filter(isRead).map((name) => `Put the value of ${name} in quotes first: it is cut at the #. `),
-  ].join('')
-}
-
 /** Finds packages of the suite that use another copy of core, or have another version than core. */
-export const checkPackages: Check = table({
+const checkPackages: Check = table({
   cases({ packages }) {
     const own = packages.find(({ name }) => name === '@tokenlane/core')
     if (own === undefined) return []
@@ -130,37 +116,10 @@ export const checkPackages: Check = table({
   ],
 })
 
-/** Finds exported axios clients of an API that send no tokens. One with another `baseURL`, or none, may be for other servers. */
-export const checkAttachments: Check = table({
-  cases: ({ axiosClients, configuration: { apis } }) =>
-    axiosClients.flatMap(({ baseUrl, ...client }) => {
-      const api = baseUrl && apis.find((one) => contains(new URL(one.baseUrl), baseUrl))
-      return api === undefined ? [] : [{ ...client, api: api.baseUrl }]
-    }),
-  severity: 'warning',
-  subject: ({ name }) => `axios client ${name}`,
-  rows: [
-    {
-      id: 'client-without-tokens',
-      when: ({ hasTokens }) => !hasTokens,
-      seen: ({ api }) => `Its \`baseURL\` belongs to the API ${api}, and no tokens are attached to it.`,
-      why: 'It sends calls without a token.',
-      fix: 'Call `attachTokens` with it where it is created: each client made by `axios.create` needs that.',
-    },
-    {
-      id: 'authorization-kept',
-      when: ({ authorizes }) => authorizes,
-      seen: ({ api }) => `Its defaults have an \`Authorization\` or \`auth\`, which calls to ${api} keep.`,
-      why: 'It sends that in the place of a token.',
-      fix: 'Remove it from the defaults of the client.',
-    },
-  ],
-})
-
 const testing = /(?:^|[.-])(?:test|testing|tst|uat|qa|dev|stage|staging|sandbox|preprod|int)\d*(?=[.-])/
 
 /** Finds APIs that seem to belong to another environment than their issuer, by the names of their hosts. */
-export const checkEnvironments: Check = row({
+const checkEnvironments: Check = row({
   cases: ({ configuration }) =>
     configuration.apis.flatMap(({ baseUrl, issuer }) => {
       const from = configuration.issuers.find(({ name }) => name === issuer)
@@ -179,3 +138,11 @@ export const checkEnvironments: Check = row({
   fix: ({ option }) =>
     `Use the issuer and the API of the same environment in \`${option}\` and the API's \`baseUrl\`.`,
 })
+
+export const checkApplication: Check = together(
+  checkRefused,
+  checkMissingApis,
+  checkEnvFile,
+  checkEnvironments,
+  checkPackages,
+)

@@ -1,4 +1,4 @@
-import { type Check, groupsBy, listed, row, table } from './finding.ts'
+import { type Check, groupsBy, listed, row, table, together } from './finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { CertificateFacts, ServerFacts } from '../facts/server.ts'
 import { isRefusedForClock, ownClockOffset } from './clock.ts'
@@ -19,7 +19,7 @@ function unknownIn(facts: Facts): Shown[] {
 }
 
 /** Finds a file of authorities that Node ignores: that explains every authority that is not known. */
-export const checkAuthoritiesFile: Check = row({
+const checkAuthoritiesFile: Check = row({
   cases(facts) {
     const { extraAuthorities: extra, shared } = facts
     if (extra?.fault === undefined) return []
@@ -34,11 +34,11 @@ export const checkAuthoritiesFile: Check = row({
   seen: ({ fault, count, unknown }) =>
     `NODE_EXTRA_CA_CERTS names this file, which ${fault}: Node has loaded ${count === 0 ? 'nothing' : `${count} certificate${count === 1 ? '' : 's'}`} from it.${unknown && ` The certificate of ${unknown} is refused.`}`,
   why: 'Its CAs are not trusted, so every request to a server whose certificate they signed fails before anything is sent.',
-  fix: ({ fix = '' }) => `${fix} Then restart.`,
+  fix: 'Correct the path, or the file: each certificate in PEM form (`openssl x509 -inform der` converts another), whole, and a line break after each. If all that is right, the variable was set after Node had started: set it before, not in a module. Then restart.',
 })
 
 /** Finds authorities that this process does not trust. */
-export const checkUnknownAuthorities: Check = row({
+const checkUnknownAuthorities: Check = row({
   cases: (facts) =>
     facts.extraAuthorities?.fault === undefined
       ? byAuthority(unknownIn(facts)).map((group) => {
@@ -73,7 +73,7 @@ export const checkUnknownAuthorities: Check = row({
 })
 
 /** Finds certificates that are not accepted, or end soon. One that only this machine's clock refuses is left to that finding. */
-export const checkCertificates: Check = table({
+const checkAccepted: Check = table({
   cases: (facts) =>
     shownIn(facts).flatMap((server) => {
       const { origin, roles, certificate, certificateFailure: code } = server
@@ -128,7 +128,7 @@ function validity({ from, until, code }: { from: Date; until: Date; code: string
 }
 
 /** Finds authorities that are trusted, and that Node does not ship. */
-export const checkPrivateAuthorities: Check = row({
+const checkPrivateAuthorities: Check = row({
   cases(facts) {
     const accepted = shownIn(facts).filter(({ certificateFailure: code }) => code === undefined)
     const groups = byAuthority(accepted.filter(({ certificate }) => !certificate.isPublic))
@@ -151,6 +151,13 @@ export const checkPrivateAuthorities: Check = row({
   why: 'Expected for your own servers. A TLS-intercepting proxy looks the same.',
   fix: 'Nothing, if you know this CA.',
 })
+
+export const checkCertificates: Check = together(
+  checkAuthoritiesFile,
+  checkUnknownAuthorities,
+  checkAccepted,
+  checkPrivateAuthorities,
+)
 
 export function isUnknownAuthority(code: string | undefined): boolean {
   return /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_UNTRUSTED)/.test(code ?? '')

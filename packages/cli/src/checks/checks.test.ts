@@ -1,52 +1,23 @@
 import { PassThrough } from 'node:stream'
 
 import { TokenlaneError } from '@tokenlane/core'
-import { markManaged } from '@tokenlane/core/adapter'
-import axios from 'axios'
 import { expect, test } from 'vitest'
 
-import type { Check } from './finding.ts'
 import { lookedAt } from '../doctor/looked-at.ts'
 import { reportText } from '../doctor/report.ts'
-import { lookAtAxiosClients } from '../facts/axios.ts'
 import type { Facts } from '../facts/facts.ts'
-import {
-  checkAttachments,
-  checkEnvironments,
-  checkMissingApis,
-  checkPackages,
-  checkRefused,
-} from './application.ts'
-import { checkReadable, checkStale } from './assertion.ts'
+import { checkApplication } from './application.ts'
+import { checkAssertions } from './assertion.ts'
 import { checkCall } from './call.ts'
-import * as certificates from './certificate.ts'
-import * as beside from './clients.ts'
-import { checkOwnClock, checkServerClocks } from './clock.ts'
-import * as connections from './connection.ts'
-import { checkMissingPolicy, checkPolicies, checkSlowed } from './rate.ts'
-import { checkResponses, checkScopes, checkTokens } from './token.ts'
-import { checkEnding, checkUnknownAge } from './secret.ts'
-import { checkEvictions, checkInUse, checkShared as checkTrial } from './shared.ts'
-import { checkTlsSettings } from './tls-settings.ts'
-
-const all =
-  (...checks: readonly Check[]): Check =>
-  (seen) =>
-    checks.flatMap((check) => check(seen))
-const checkAssertionFiles = all(checkReadable, checkStale)
-const checkCertificates = all(
-  certificates.checkAuthoritiesFile,
-  certificates.checkUnknownAuthorities,
-  certificates.checkCertificates,
-  certificates.checkPrivateAuthorities,
-)
-const checkClients = all(beside.checkAssertions, beside.checkSecrets)
-const checkClock = all(checkOwnClock, checkServerClocks)
-const checkConnections = all(connections.checkConnections, connections.checkAxiosProxy)
-const checkOptions = all(checkRefused, checkMissingApis, checkTlsSettings)
-const checkRates = all(checkPolicies, checkSlowed, checkMissingPolicy)
-const checkSecrets = all(checkEnding, checkUnknownAge)
-const checkShared = all(checkTrial, checkInUse, checkEvictions)
+import { checkCertificates } from './certificate.ts'
+import { checkClocks } from './clock.ts'
+import { checkConnections } from './connection.ts'
+import { together } from './finding.ts'
+import { checkRates } from './rate.ts'
+import { checkResponses } from './response.ts'
+import { checkSecrets } from './secret.ts'
+import { checkShared } from './shared.ts'
+import { checkTokens } from './token.ts'
 
 // Findings from facts that are hard to produce on one machine.
 
@@ -76,7 +47,6 @@ const facts = (seen: Partial<Facts>): Facts => ({
   shared: [],
   tls: [],
   axios: undefined,
-  axiosClients: [],
   extraAuthorities: undefined,
   envFile: undefined,
   packages: [],
@@ -99,7 +69,7 @@ test.each([
   ['https://contest.example.com/', false],
 ])('an API at %s beside a productive issuer: %s', (baseUrl, isMixed) => {
   const configuration = { ...facts({}).configuration, apis: [{ ...api, baseUrl }] }
-  expect(checkEnvironments(facts({ configuration })).map(({ id }) => id)).toEqual(
+  expect(checkApplication(facts({ configuration })).map(({ id }) => id)).toEqual(
     isMixed ? ['environments-mixed'] : [],
   )
 })
@@ -180,40 +150,6 @@ test.each([
   expect(found).toMatchObject({ id: 'no-response', fix: expect.stringMatching(fix) as string })
 })
 
-test('an axios client exported twice is listed once, and has one finding', () => {
-  const client = axios.create({ baseURL: 'https://api.example.com/records' })
-  const exports = {
-    default: client,
-    api: client,
-    other: axios.create(),
-    managed: markManaged(axios.create(), {}),
-  }
-  const seen = facts({ axiosClients: lookAtAxiosClients(exports) })
-  expect(checkAttachments(seen).map(({ subject }) => subject)).toEqual(['axios client api'])
-  expect(
-    lookedAt(seen, false)
-      .map(({ text }) => text)
-      .filter((line) => line.startsWith('axios')),
-  ).toEqual([
-    'axios client api: no tokens attached',
-    'axios client other: no tokens attached',
-    'axios client managed: tokens attached',
-  ])
-})
-
-test.each([
-  [{ headers: { Authorization: 'Bearer of-old' } }, ['authorization-kept']],
-  [{ headers: { get: { authorization: 'Bearer of-old' } } }, ['authorization-kept']],
-  [{ auth: { username: 'me', password: 'mine' } }, ['authorization-kept']],
-  // an empty one is none
-  [{ headers: { Authorization: '' } }, []],
-  [{}, []],
-])('an axios client with the defaults %j sends what it has in the place of a token', (defaults, ids) => {
-  const client = markManaged(axios.create({ baseURL: 'https://api.example.com/records', ...defaults }), {})
-  const found = checkAttachments(facts({ axiosClients: lookAtAxiosClients({ client }) }))
-  expect(found.map(({ id }) => id)).toEqual(ids)
-})
-
 test('one unknown authority for several hosts is taken for a proxy that opens TLS', () => {
   const of = (origin: string): Facts['servers'][number] => ({
     origin,
@@ -266,15 +202,15 @@ test.each([
   [-60_001, ['clock-off']],
 ])('a clock that is off by %i ms', (clockOffset, ids) => {
   const servers = [{ origin: 'https://auth.example.com', roles: [], clockOffset }]
-  expect(checkClock(facts({ servers })).map(({ id }) => id)).toEqual(ids)
+  expect(checkClocks(facts({ servers })).map(({ id }) => id)).toEqual(ids)
 })
 
 test('a clock that is off is an error where assertions are signed by it', () => {
   const servers = [{ origin: 'https://auth.example.com', roles: [], clockOffset: 120_000 }]
   const issuers = [{ ...issuer, clientAuthentication: 'private_key_jwt' }]
   const configuration = { ...facts({}).configuration, issuers }
-  expect(checkClock(facts({ servers })).map(({ severity }) => severity)).toEqual(['warning'])
-  expect(checkClock(facts({ servers, configuration })).map(({ severity }) => severity)).toEqual(['error'])
+  expect(checkClocks(facts({ servers })).map(({ severity }) => severity)).toEqual(['warning'])
+  expect(checkClocks(facts({ servers, configuration })).map(({ severity }) => severity)).toEqual(['error'])
 })
 
 test.each(['ETIMEDOUT', 'ECONNRESET', 'EHOSTUNREACH'])('%s is a connection that failed', (failure) => {
@@ -452,7 +388,7 @@ test('an adapter with another copy of core, or of another release, is named', ()
   const core = { name: '@tokenlane/core', version: '1.1.0', core: '/a/package.json' }
   const fetch = { name: '@tokenlane/fetch', version: '1.1.0', core: '/a/package.json' }
   const idsOf = (...packages: Facts['packages']): string[] =>
-    checkPackages(facts({ packages })).map(({ id }) => id)
+    checkApplication(facts({ packages })).map(({ id }) => id)
   expect(idsOf(core, fetch)).toEqual([])
   expect(idsOf(core, { ...fetch, version: '1.0.0' })).toEqual(['packages-differ'])
   expect(idsOf(core, { ...fetch, core: '/b/package.json' })).toEqual(['core-copies'])
@@ -474,7 +410,7 @@ test.each([
   ['the file /run/a is missing (read by `issuers.a.credentials`)', 'Create /run/a, or correct its path.'],
 ])('an application for which %s cannot start without it', (fault, fix) => {
   const refused = [new TokenlaneError('INVALID_OPTIONS', `Cannot create token manager: ${fault}`)]
-  expect(checkOptions(facts({ refused }))).toMatchObject([
+  expect(checkApplication(facts({ refused }))).toMatchObject([
     { why: 'The application cannot start without it.', fix },
   ])
 })
@@ -499,26 +435,7 @@ test.each([
   ['the assertion alone', [assertionOf('accepted')], []],
 ] as const)('of a secret and an assertion with %s', (_what, clients, expected) => {
   const tokens = [{ issuer: 'general', lifetime: 60_000, duration: 1, clients }]
-  expect(checkClients(facts({ tokens })).map(({ id }) => id)).toEqual(expected)
-})
-
-// written an hour before it expires: four fifths of its life and two minutes are over 10 minutes before the end
-test.each([
-  [600_000, []],
-  [599_999, ['assertion-stale']],
-  [1, ['assertion-stale']],
-  [0, []],
-])('a file whose assertion expires in %s ms of an hour', (left, expected) => {
-  const [replacedAt, expiresAt] = [left - 3_600_000, left].map((ms) => new Date(now.getTime() + ms))
-  const file = {
-    path: '/run/token',
-    isReadableByAll: false,
-    issuer: 'https://cluster.example.com',
-    subject: 'a',
-  }
-  const assertionFiles = [{ ...file, replacedAt: replacedAt as Date, expiresAt: expiresAt as Date }]
-  const tokens = [{ issuer: 'general', lifetime: 60_000, duration: 1, assertionFiles }]
-  expect(checkAssertionFiles(facts({ tokens })).map(({ id }) => id)).toEqual(expected)
+  expect(together(checkSecrets, checkAssertions)(facts({ tokens })).map(({ id }) => id)).toEqual(expected)
 })
 
 test('scopes that were not granted are a warning, and an unusual token response is worth knowing', () => {
@@ -526,7 +443,7 @@ test('scopes that were not granted are a warning, and an unusual token response 
     { type: 'scope.narrowed', issuer: 'general', missing: ['records.write'] },
     { type: 'token.unusual', issuer: 'general', oddities: ['status 201 instead of 200', 'no `token_type`'] },
   ] as const
-  const found = all(checkScopes, checkResponses)(facts({ events }))
+  const found = checkResponses(facts({ events }))
   expect(found.map(({ id, severity, subject }) => [id, severity, subject])).toEqual([
     ['scope-narrowed', 'warning', 'issuer general'],
     ['token-unusual', 'info', 'issuer general'],

@@ -1,63 +1,31 @@
-import type { Check } from './finding.ts'
-import {
-  checkAttachments,
-  checkEnvFile,
-  checkEnvironments,
-  checkMissingApis,
-  checkPackages,
-  checkRefused,
-} from './application.ts'
-import { checkReadable, checkStale } from './assertion.ts'
+import { checkApplication } from './application.ts'
+import { checkAssertions } from './assertion.ts'
 import { checkAudiences } from './audience.ts'
 import { checkCall } from './call.ts'
-import {
-  checkAuthoritiesFile,
-  checkCertificates,
-  checkPrivateAuthorities,
-  checkUnknownAuthorities,
-} from './certificate.ts'
-import { checkAssertions, checkSecrets } from './clients.ts'
-import { checkOwnClock, checkServerClocks } from './clock.ts'
-import { checkAxiosProxy, checkConnections } from './connection.ts'
-import { checkLifetimes, checkMissingPolicy, checkPolicies, checkSlowed } from './rate.ts'
-import { checkResponses, checkScopes, checkTokens } from './token.ts'
-import { checkEnding, checkUnknownAge } from './secret.ts'
-import { checkEvictions, checkInUse, checkShared } from './shared.ts'
+import { checkCertificates } from './certificate.ts'
+import { checkClocks } from './clock.ts'
+import { checkConnections } from './connection.ts'
+import { type Check, together } from './finding.ts'
+import { checkRates } from './rate.ts'
+import { checkResponses } from './response.ts'
+import { checkSecrets } from './secret.ts'
+import { checkShared } from './shared.ts'
 import { checkTlsSettings } from './tls-settings.ts'
+import { checkTokens } from './token.ts'
 
-/** Every table of findings, in the order in which findings of one severity are shown. */
-export const checks: readonly Check[] = [
-  checkRefused,
-  checkMissingApis,
+/** The tables of each subject, in the order in which findings of one severity are shown. */
+export const check: Check = together(
+  checkApplication,
   checkTlsSettings,
-  checkOwnClock,
-  checkServerClocks,
+  checkClocks,
   checkConnections,
-  checkAxiosProxy,
-  checkAuthoritiesFile,
-  checkUnknownAuthorities,
   checkCertificates,
-  checkPrivateAuthorities,
-  checkEnvFile,
   checkTokens,
   checkCall,
-  checkAttachments,
   checkAudiences,
-  checkEnvironments,
-  checkEnding,
-  checkUnknownAge,
-  checkAssertions,
   checkSecrets,
-  checkReadable,
-  checkStale,
-  checkLifetimes,
-  checkScopes,
+  checkAssertions,
   checkResponses,
-  checkPolicies,
-  checkSlowed,
-  checkMissingPolicy,
+  checkRates,
   checkShared,
-  checkInUse,
-  checkEvictions,
-  checkPackages,
-]
+)

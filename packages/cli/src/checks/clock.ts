@@ -1,4 +1,4 @@
-import { type Check, row } from './finding.ts'
+import { type Check, row, together } from './finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { ServerFacts } from '../facts/server.ts'
 
@@ -13,7 +13,7 @@ interface Clock {
 }
 
 /** Finds that this machine's clock is off, if all other clocks say so in the same direction: one finding for all. */
-export const checkOwnClock: Check = row({
+const checkOwnClock: Check = row({
   cases(facts) {
     const off = clocksIn(facts).filter(isOff)
     const [first] = off
@@ -38,7 +38,7 @@ export const checkOwnClock: Check = row({
 })
 
 /** Finds servers whose clock is off, unless it is this machine's. */
-export const checkServerClocks: Check = row({
+const checkServerClocks: Check = row({
   cases: (facts) => (ownClockOffset(facts) === 0 ? clocksIn(facts).filter(isOff) : []),
   severity: 'warning',
   subject: ({ of }) => of,
@@ -54,6 +54,8 @@ export const checkServerClocks: Check = row({
       ? 'Synchronize its machine (NTP), and slew a clock that is off instead of setting it.'
       : 'Tell its operator.',
 })
+
+export const checkClocks: Check = together(checkOwnClock, checkServerClocks)
 
 /** Returns how far this machine's clock is ahead of all others, in milliseconds; 0 if they do not agree that it is off. */
 export function ownClockOffset(facts: Facts): number {

@@ -1,4 +1,4 @@
-import { type Check, groupsBy, row, table } from './finding.ts'
+import { type Check, groupsBy, row, table, together } from './finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { EnvironmentProxy, Reach, ServerFacts } from '../facts/server.ts'
 import { isCertificateRefused, methodOf, ownCertificate } from './client-certificate.ts'
@@ -13,7 +13,7 @@ interface Fault extends ServerFacts {
 }
 
 /** Finds servers that cannot be reached or do not offer safe TLS; distinguishes DNS, TCP, proxy and TLS version. */
-export const checkConnections: Check = table({
+const checkServers: Check = table({
   cases: (facts): Fault[] =>
     groupsBy(
       facts.servers.filter(
@@ -119,7 +119,7 @@ export const checkConnections: Check = table({
 })
 
 /** Finds APIs that Node reaches, and axios does not: it uses the proxy of the environment by itself. */
-export const checkAxiosProxy: Check = row({
+const checkAxiosProxy: Check = row({
   cases: ({ servers, axios }) =>
     groupsBy(
       servers.filter(
@@ -144,6 +144,8 @@ export const checkAxiosProxy: Check = row({
   fix: ({ variable, place, hasNoScheme }) =>
     `${hasNoScheme ? `Set ${variable} to http://${place}, unset it` : `Correct or unset ${variable}`}, list the hosts in NO_PROXY, or create the client with \`proxy: false\`.`,
 })
+
+export const checkConnections: Check = together(checkServers, checkAxiosProxy)
 
 export function originsOf(servers: readonly ServerFacts[]): string {
   return servers.map(({ origin }) => origin).join(', ')

@@ -21,56 +21,82 @@ export interface Finding {
 type Severity = Finding['severity']
 type Text<Case> = string | ((found: Case) => string)
 
-/** A finding as a row: when it is found, and what it says. */
-interface Row<Case> {
+/** What a finding says of what was found. */
+interface Says<Case> {
   readonly id: Text<Case>
-  /** Whether it is found; always if this is missing. */
-  readonly when?: (found: Case) => boolean
   readonly severity?: Severity | ((found: Case) => Severity)
   readonly subject?: Text<Case>
+  readonly seen?: Text<Case>
   readonly why?: Text<Case>
-  readonly seen: Text<Case>
   readonly fix: Text<Case>
 }
 
-interface Table<Case> {
-  /** Returns what is looked at, once for each finding: servers with one fault make one. */
-  readonly cases: (facts: Facts) => readonly Case[]
-  readonly severity?: Severity
-  readonly subject?: Text<Case>
-  readonly why?: Text<Case>
-  /** For each case the first row that fits is found. */
-  readonly rows: readonly Row<Case>[]
+/** A finding as a row: when it is found, and what it says. */
+interface Row<One, Case> extends Says<Case> {
+  /** Whether it is found; always if this is missing. */
+  readonly when?: (found: One) => boolean
+}
+
+/** Rows, of which the first that fits is found, and what they say unless they say it themselves. */
+interface Table<One, Case = One> extends Partial<Says<Case>> {
+  readonly cases: (facts: Facts) => readonly One[]
+  readonly rows: readonly Row<One, Case>[]
 }
 
 export type Check = (facts: Facts) => Finding[]
 
-/** How long a text may be that names all servers, in characters. */
-const longest = 1_000
-
-/** Returns the check of a table. A finding points to its section in docs/guide/doctor.md; what was seen has texts of servers. */
+/** Returns the check of a table that has a finding for each case. */
 export function table<Case>({ cases, rows, ...all }: Table<Case>): Check {
   return (facts) =>
     cases(facts).flatMap((found) => {
-      const fits = rows.find(({ when }) => when?.(found) ?? true)
-      if (fits === undefined) return []
-      const { severity = all.severity ?? 'error', seen, fix } = fits
-      const textOf = (text: Text<Case> = ''): string => (typeof text === 'string' ? text : text(found))
-      const id = textOf(fits.id)
-      return {
-        id,
-        severity: typeof severity === 'string' ? severity : severity(found),
-        subject: printable(textOf(fits.subject ?? all.subject), longest),
-        seen: printable(textOf(seen), longest),
-        why: textOf(fits.why ?? all.why),
-        fix: textOf(fix),
-        url: `${guide}/doctor.md#${id}`,
-      }
+      const fits = rowFor(found, rows)
+      return fits === undefined ? [] : findingOf({ ...all, ...fits }, found)
     })
 }
 
-export function row<Case>({ cases, ...only }: Pick<Table<Case>, 'cases'> & Row<Case>): Check {
+/** Cases that one row fits. */
+export type Group<One> = readonly [One, ...One[]]
+
+/** Returns the check of a table that has one finding for all cases of a row: they have one cause more often than two. */
+export function groupTable<One>({ cases, rows, ...all }: Table<One, Group<One>>): Check {
+  return (facts) => {
+    const found = cases(facts)
+    return rows.flatMap((one) => {
+      const [first, ...others] = found.filter((each) => rowFor(each, rows) === one)
+      return first === undefined ? [] : findingOf({ ...all, ...one }, [first, ...others] as const)
+    })
+  }
+}
+
+export function row<Case>({ cases, ...only }: Pick<Table<Case>, 'cases'> & Says<Case>): Check {
   return table({ cases, rows: [only] })
+}
+
+function rowFor<One, Case>(found: One, rows: readonly Row<One, Case>[]): Row<One, Case> | undefined {
+  return rows.find(({ when }) => when?.(found) ?? true)
+}
+
+/** How long a text may be that names all servers, in characters. */
+const longest = 1_000
+
+/** Returns a finding, which points to its section in docs/guide/doctor.md. What was seen has texts of servers. */
+function findingOf<Case>({ severity = 'error', ...says }: Says<Case>, found: Case): Finding {
+  const textOf = (text: Text<Case> = ''): string => (typeof text === 'string' ? text : text(found))
+  const id = textOf(says.id)
+  return {
+    id,
+    severity: typeof severity === 'string' ? severity : severity(found),
+    subject: printable(textOf(says.subject), longest),
+    seen: printable(textOf(says.seen), longest),
+    why: textOf(says.why),
+    fix: textOf(says.fix),
+    url: `${guide}/doctor.md#${id}`,
+  }
+}
+
+/** Returns the findings of several tables about one subject. */
+export function together(...checks: readonly Check[]): Check {
+  return (facts) => checks.flatMap((check) => check(facts))
 }
 
 export function issuersOf(names: readonly string[]): string {

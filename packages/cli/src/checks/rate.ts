@@ -1,13 +1,13 @@
 import type { Limit } from '@tokenlane/core'
 
-import { type Check, row, table } from './finding.ts'
+import { type Check, row, table, together } from './finding.ts'
 import { guide } from '../guide.ts'
 import type { Facts } from '../facts/facts.ts'
 
 type Limits = readonly Limit[]
 
 /** Finds rate policies that differ from the limits that the API names, or else from those that it keeps. */
-export const checkPolicies: Check = table({
+const checkPolicies: Check = table({
   cases(facts): { api: string; limits: Limits; seen: Limits; isNamed: boolean }[] {
     const named = facts.events.flatMap((event) =>
       event.type === 'policy.differs'
@@ -43,7 +43,7 @@ export const checkPolicies: Check = table({
 })
 
 /** Finds policies that leave much of a quota. */
-export const checkSlowed: Check = row({
+const checkSlowed: Check = row({
   cases: ({ status }) =>
     status.apis.flatMap(({ baseUrl, slowed }) => (slowed === undefined ? [] : [{ baseUrl, ...slowed }])),
   severity: 'info',
@@ -55,7 +55,7 @@ export const checkSlowed: Check = row({
 })
 
 /** Finds a called API that names limits and has no rate policy. */
-export const checkMissingPolicy: Check = row({
+const checkMissingPolicy: Check = row({
   cases({ call, configuration }) {
     const api = configuration.apis.find(({ baseUrl }) => baseUrl === call?.api)
     const headers = call?.rateHeaders ?? []
@@ -72,24 +72,7 @@ export const checkMissingPolicy: Check = row({
   fix: `Set this API's \`ratePolicy\`: ${guide}/rate-policy.md.`,
 })
 
-/** Finds issuers whose tokens live for less than twice `renewBefore`. */
-export const checkLifetimes: Check = row({
-  cases: ({ tokens, configuration }) =>
-    tokens.flatMap(({ issuer, lifetime }) => {
-      const margin = configuration.issuers.find(({ name }) => name === issuer)?.renewBefore
-      return lifetime === undefined || margin === undefined || lifetime >= 2 * margin
-        ? []
-        : [{ issuer, lifetime, margin }]
-    }),
-  severity: 'warning',
-  subject: ({ issuer }) => `issuer ${issuer}`,
-  id: 'lifetime-short',
-  seen: ({ lifetime, margin }) =>
-    `A token lives for ${Math.round(lifetime / 1_000)} s, but \`renewBefore\` is ${Math.round(margin / 1_000)} s. Half of the lifetime is used instead.`,
-  why: 'Tokens are requested more often than expected.',
-  fix: ({ lifetime }) =>
-    `Set \`renewBefore\` to ${Math.floor(lifetime / 4)} (milliseconds) or less, or remove it.`,
-})
+export const checkRates: Check = together(checkPolicies, checkSlowed, checkMissingPolicy)
 
 function policyOf(api: string, { configuration }: Facts): { readonly limits: Limits } | undefined {
   return configuration.apis.find(({ baseUrl }) => baseUrl === api)?.ratePolicy

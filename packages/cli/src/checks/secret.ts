@@ -1,4 +1,4 @@
-import { type Check, issuersOf, row, table } from './finding.ts'
+import { type Check, issuersOf, row, table, together } from './finding.ts'
 import { guide } from '../guide.ts'
 import type { Facts } from '../facts/facts.ts'
 import { renewal } from './client-certificate.ts'
@@ -10,7 +10,7 @@ const usual = 10
 const day = 86_400_000
 
 /** Finds secrets and client certificates that must be rotated. */
-export const checkEnding: Check = table({
+const checkEnding: Check = table({
   cases: ({ now, status, tokens, configuration, secretDays = usual }) =>
     tokens.flatMap(({ issuer, lifetime, secretIssuedAt: issued, certificateUntil: until }) => {
       const readFrom = readFromOf(issuer, configuration)
@@ -49,7 +49,7 @@ export const checkEnding: Check = table({
 })
 
 /** Finds, with `--secret-days`, secrets whose age is unknown: "fine" would be wrong. One finding for all. */
-export const checkUnknownAge: Check = row({
+const checkUnknownAge: Check = row({
   cases({ status, tokens, configuration, secretDays }) {
     const unknown = tokens.filter(
       ({ issuer, lifetime, certificateUntil }) =>
@@ -70,6 +70,57 @@ export const checkUnknownAge: Check = row({
       ? `Set ${names.join(' and ')} to a date, such as 2026-11-21.`
       : 'Set `secretIssuedAt` in the credentials, or <PREFIX>_SECRET_ISSUED_AT with `envCredentials`.',
 })
+
+/** Finds secrets that an issuer refuses, or accepts beside another client: a rotation is not finished, or would fail. */
+const checkOutcomes: Check = table({
+  cases: ({ tokens }) =>
+    tokens.flatMap(({ issuer, clients = [] }) => {
+      const secrets = clients.filter(({ assertion }) => assertion === undefined)
+      const accepted = secrets.filter(({ outcome }) => outcome === 'accepted').length
+      const refused = secrets.findIndex(({ outcome }) => outcome === 'refused')
+      const isProved = clients.some((one) => one.assertion !== undefined && one.outcome === 'accepted')
+      const one = { issuer, all: secrets.length, accepted, refused }
+      // beside an assertion that works, a secret may be dropped, and may be one of several
+      return [
+        ...(isProved && accepted > 0 ? [{ ...one, isDroppable: true }] : []),
+        { ...one, isDroppable: false },
+      ]
+    }),
+  severity: 'warning',
+  subject: ({ issuer }) => `issuer ${issuer}`,
+  rows: [
+    {
+      id: 'secret-droppable',
+      severity: 'info',
+      when: ({ isDroppable }) => isDroppable,
+      seen: 'The issuer accepts the assertion as well as the secret.',
+      why: 'The secret is not needed any more.',
+      fix: `Put the assertion first in the list in every process, then revoke the secret at the issuer: ${guide}/workload-identity.md#drop-the-secret-in-three-steps.`,
+    },
+    {
+      id: 'secrets-both-live',
+      when: ({ accepted }) => accepted > 1,
+      seen: ({ accepted, all }) => `The issuer accepts ${accepted} of the ${all} secrets.`,
+      why: 'The rotation is not finished, and an old secret that still works can be misused.',
+      fix: 'When every process has the new secret, revoke the old one at the issuer and remove it here.',
+    },
+    {
+      id: 'secret-refused',
+      when: ({ refused }) => refused >= 0,
+      seen: ({ refused, all }) => `The issuer refuses secret ${refused + 1} of ${all}, but accepts another.`,
+      why: ({ refused }) =>
+        refused === 0
+          ? 'The old secret no longer works: every new process tries it first, and is refused.'
+          : 'If it is the next secret, calls will fail when the current one expires.',
+      fix: ({ refused }) =>
+        refused === 0
+          ? 'Put the newer secret first, and remove the old one.'
+          : 'If it is the next secret, copy it again. If it is the old one, remove it.',
+    },
+  ],
+})
+
+export const checkSecrets: Check = together(checkEnding, checkUnknownAge, checkOutcomes)
 
 function readFromOf(issuer: string, { issuers }: Facts['configuration']): string {
   return issuers.find(({ name }) => name === issuer)?.credentials ?? ''

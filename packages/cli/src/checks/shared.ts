@@ -1,5 +1,5 @@
 import { inWords } from '../application/connections.ts'
-import { type Check, groupsBy, row } from './finding.ts'
+import { type Check, groupsBy, row, together } from './finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { SharedFacts } from '../facts/shared.ts'
 import { capital } from './application.ts'
@@ -18,7 +18,7 @@ const consequence = {
 const idOf = { 'token store': 'store-failed', 'rate limiter': 'limiter-failed' } as const
 
 /** Finds a token store or limiter that failed in its trial: both are usually kept by one server, and fail for one reason. */
-export const checkShared: Check = row({
+const checkTrials: Check = row({
   cases(facts) {
     const failed = facts.shared.filter((one) => one.failure !== undefined && !isExplained(one, facts))
     const [first] = failed
@@ -42,7 +42,7 @@ export const checkShared: Check = row({
 })
 
 /** Finds a fault that the trial did not find, and that is not over. */
-export const checkInUse: Check = row({
+const checkInUse: Check = row({
   cases: ({ shared, events }) =>
     (['token store', 'rate limiter'] as const).flatMap((part) => {
       const start = part === 'token store' ? 'store.' : 'limiter.'
@@ -61,7 +61,7 @@ export const checkInUse: Check = row({
 })
 
 /** Finds a Redis that may forget tokens and budgets. */
-export const checkEvictions: Check = row({
+const checkEvictions: Check = row({
   cases: ({ shared }) =>
     groupsBy(
       shared.filter(({ server }) => (server?.evictionPolicy ?? 'noeviction') !== 'noeviction'),
@@ -74,6 +74,8 @@ export const checkEvictions: Check = row({
   why: 'When its memory is full, Redis forgets tokens and rate budgets. Each process then requests a token, and calls are held back for one whole window.',
   fix: 'Set maxmemory-policy to noeviction: run `CONFIG SET maxmemory-policy noeviction`, and set it in the Redis configuration too.',
 })
+
+export const checkShared: Check = together(checkTrials, checkInUse, checkEvictions)
 
 /** How to fix the errors of Redis and of the way to it, by code. */
 const fixes: Readonly<Record<string, string>> = {

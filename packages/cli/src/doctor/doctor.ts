@@ -4,9 +4,9 @@ import { mustBeAbsolute } from '../exit-status.ts'
 import type { Application, RefusedApplication, Source } from '../application/application.ts'
 import { handedOver } from '../own-process.ts'
 import { withApplication } from '../application/with-application.ts'
-import { checks } from '../checks/checks.ts'
+import { check } from '../checks/checks.ts'
 import { lookAtResources } from '../facts/audience.ts'
-import { lookAtAxiosClients, lookForAxios } from '../facts/axios.ts'
+import { lookForAxios } from '../facts/axios.ts'
 import { lookAtCall } from '../facts/call.ts'
 import { lookAtExtraAuthorities } from '../facts/extra-authorities.ts'
 import type { Facts } from '../facts/facts.ts'
@@ -60,8 +60,7 @@ async function diagnosisOf(
   const envFile = handedOver?.envFile
   const own = { now: new Date(), missingApis, packages, secretDays, extraAuthorities, envFile }
   const facts: Facts = { ...nothing, ...seen, ...own }
-  const findings = checks
-    .flatMap((check) => check(facts))
+  const findings = check(facts)
     .map((found) => withNames(found, names))
     .toSorted((one, other) => order.indexOf(one.severity) - order.indexOf(other.severity))
   const ok = findings.every(({ severity }) => severity === 'info')
@@ -103,7 +102,6 @@ const nothing: Seen = {
   shared: [],
   tls: [],
   axios: undefined,
-  axiosClients: [],
 }
 
 /** An application that obtains its tokens while it loads fails by its issuers, not by its options. */
@@ -154,9 +152,8 @@ async function lookAt(
       call,
       resources,
       shared,
-      tls: lookAtTlsSettings(exports),
+      tls: lookAtTlsSettings(),
       axios: lookForAxios(exports, packages),
-      axiosClients: lookAtAxiosClients(exports),
     }
 
     async function callUnlessPointless(given: string): Promise<Facts['call']> {

@@ -22,16 +22,13 @@ export interface Looked {
  * @param isCallAsked whether a call was asked for: without a token, none is made.
  */
 export function lookedAt(facts: Facts, isCallAsked: boolean): Looked[] {
-  const { servers, tokens, shared, call, resources, tls, axiosClients, packages, configuration } = facts
-  const { extraAuthorities: extra, envFile } = facts
+  const { servers, tokens, shared, call, resources, packages, configuration, extraAuthorities: extra } = facts
   const all: Looked[] = []
   const add = (what: string, subject: string, text: string, data?: object): void => {
     const said = { what, subject: printable(subject, 1_000), text: printable(text, 1_000) }
     all.push(data ? { ...said, data: { ...data } } : said)
   }
 
-  if (envFile && envFile.cut.length > 0)
-    add('env-file', '--env-file', `--env-file: cut at an unquoted #: ${envFile.cut.join(', ')}`, envFile)
   for (const server of servers) {
     const { origin, certificate, ...data } = server
     add('server', origin, serverLine(server), { ...data, certificateUntil: certificate?.until })
@@ -45,11 +42,6 @@ export function lookedAt(facts: Facts, isCallAsked: boolean): Looked[] {
       code: failure?.code,
     })
   }
-  for (const { issuer, assertionFiles = [] } of tokens)
-    for (const file of assertionFiles) {
-      const seen = `${file.path}, issued by ${file.issuer || 'nobody'}, replaced ${file.replacedAt.toISOString()}`
-      add('assertion', issuer, `assertion of ${issuer}: ${seen}`, file)
-    }
   for (const { issuer, clients: tried = [] } of tokens) {
     const clients = tried.map(({ clientId, outcome }) => ({ clientId, outcome }))
     const texts = clients.map(({ clientId, outcome }) => `${clientId} ${outcome}`).join(', ')
@@ -65,10 +57,6 @@ export function lookedAt(facts: Facts, isCallAsked: boolean): Looked[] {
   for (const { api, resource } of resources)
     add('metadata', api, `metadata of API ${api}: ${resource}`, { resource })
   if (extra) add('authorities', extra.file, `NODE_EXTRA_CA_CERTS ${extra.file}: ${extra.count} loaded`, extra)
-  const agents = tls.map(({ where }) => where).filter((where) => where !== 'this process')
-  if (agents.length > 0) add('tls', agents.join(', '), `TLS settings: ${agents.join(', ')}`)
-  for (const { name, hasTokens } of axiosClients)
-    add('axios', name, `axios client ${name}: ${hasTokens ? '' : 'no '}tokens attached`, { hasTokens })
   add('runtime', 'Node', `Node ${process.versions.node}`, { version: process.versions.node })
   for (const { name, version } of packages) add('package', name, `${name} ${version}`, { version })
   return all

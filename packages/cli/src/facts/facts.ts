@@ -2,7 +2,7 @@ import type { ManagerStatus, TokenlaneError, TokenlaneEvent } from '@tokenlane/c
 import type { ManagerConfiguration } from '../application/application.ts'
 import type { EnvFileFacts } from '../own-process.ts'
 import type { ResourceFacts } from './audience.ts'
-import type { AxiosFacts, AxiosUse } from './axios.ts'
+import type { AxiosUse } from './axios.ts'
 import type { CallFacts } from './call.ts'
 import type { ExtraAuthorities } from './extra-authorities.ts'
 import type { PackageFacts } from './packages.ts'
@@ -29,7 +29,6 @@ export interface Facts {
   readonly shared: readonly SharedFacts[]
   readonly tls: readonly TlsFacts[]
   readonly axios: AxiosUse
-  readonly axiosClients: readonly AxiosFacts[]
   readonly extraAuthorities: ExtraAuthorities | undefined
   readonly envFile: EnvFileFacts | undefined
   readonly packages: readonly PackageFacts[]

@@ -1,39 +1,18 @@
-// The bootstrap of an application that exports its HTTP clients beside its token manager.
-import { Agent } from 'node:https'
-
+// The bootstrap of an application that exports its HTTP client beside its token manager.
 import { createTokenManager, envCredentials, generalIssuer } from '@tokenlane/core'
 import { attachTokens } from '@tokenlane/axios'
 import axios from 'axios'
-import got from 'got'
 
-const {
-  AUTH_URL = '',
-  API_URL = '',
-  AXIOS_BASE = API_URL,
-  AXIOS_TOKENS,
-  AXIOS_OWN,
-  AXIOS_TLS,
-  AXIOS_PROXY,
-  GOT_TLS,
-  ANY_CERTIFICATE,
-} = process.env
-
-const versionOf = (text: string | undefined): { minVersion?: 'TLSv1' } =>
-  text ? { minVersion: 'TLSv1' } : {}
-const rejectUnauthorized = ANY_CERTIFICATE === undefined
+const { AUTH_URL = '', API_URL = '', AXIOS_PROXY } = process.env
 
 export const axiosClient = axios.create({
-  baseURL: AXIOS_BASE,
-  ...(AXIOS_OWN && { headers: { Authorization: AXIOS_OWN } }),
-  httpsAgent: new Agent(versionOf(AXIOS_TLS)),
+  baseURL: API_URL,
   ...(AXIOS_PROXY === 'none' && { proxy: false }),
 })
-export const gotClient = got.extend({ agent: { https: new Agent(versionOf(GOT_TLS)) } })
-export const agent = new Agent(rejectUnauthorized ? {} : { rejectUnauthorized })
 
 export const tokens = createTokenManager({
   issuers: { general: generalIssuer({ authUrl: AUTH_URL, credentials: envCredentials('GENERAL') }) },
   apis: [{ baseUrl: API_URL, issuer: 'general' }],
 })
 
-if (AXIOS_TOKENS !== 'none') attachTokens(axiosClient, tokens)
+attachTokens(axiosClient, tokens)
