@@ -12,7 +12,7 @@ import { CannotLook } from '../exit-status.ts'
 import type { Source } from './application.ts'
 
 /** What flags and variables say of an application without a module. */
-export interface FromEnvironment {
+interface FromEnvironment {
   /** The variable or flag of each option that is given a URL, such as `apis[0].baseUrl`. */
   readonly names: ReadonlyMap<string, string>
   /** Variables of APIs that have an issuer and no URL: these APIs are left out. */

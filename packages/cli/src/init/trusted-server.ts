@@ -16,7 +16,7 @@ export interface ServerOptions {
   readonly baseUrl?: string
 }
 
-export type Known = Pick<AuthorizationServer, 'tokenEndpoint'> & Partial<AuthorizationServer>
+type Known = Pick<AuthorizationServer, 'tokenEndpoint'> & Partial<AuthorizationServer>
 
 /**
  * Reads the metadata of the server that the person names.
