@@ -4,7 +4,7 @@ import { oddTextIn } from '../credentials/text-fields.ts'
 import { aboutRequest } from '../credentials/refused-client.ts'
 import type { TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
-import { has, isChosen, isText, own } from '../options/check.ts'
+import { has, isText, own } from '../options/check.ts'
 import { failure } from './issuer-failure.ts'
 import { mistakeOf } from './issuer-url.ts'
 import { descriptionIn, errorCode, knownErrors, proofsIn, textsIn } from './issuer-words.ts'
@@ -23,6 +23,9 @@ interface TokenRequest {
 
 /** Visible ASCII (RFC 6749 A.12 without the space): what may stand in a header field. */
 const headerSafe = /^[\x21-\x7e]+$/
+
+/** What an unset variable of a server leaves. */
+const unset = /^(?:null|undefined)$/
 
 /** The types of tokens that no `Bearer` header can carry (RFC 8693 §3, RFC 9449, RFC 9200), in lower case. */
 const otherTypes = new Set(['dpop', 'mac', 'n_a', 'pop'])
@@ -226,7 +229,7 @@ function readToken(response: IssuerResponse, { endpoint, wait }: TokenRequest): 
     // some issuers return the same token until it ends, with 0 at last: then another one comes
     return token === wait.held ? [fault[0]] : fault
   }
-  if (!isChosen(token)) return wrong('access_token', 'null or undefined as text')
+  if (unset.test(token)) return wrong('access_token', 'null or undefined as text')
   if (!headerSafe.test(token)) return wrong('access_token', 'not allowed in headers')
   const missingScopes = missingOf(endpoint.scope, scope)
   const { date } = response
