@@ -21,15 +21,14 @@ const tellingPart = 8
  * @param named the `error`, if it is shown already.
  */
 export function descriptionIn(
-  { ok, body, members, sent }: IssuerResponse,
+  { members, sent }: IssuerResponse,
   secrets: readonly string[],
   named?: unknown,
 ): string {
   const { error } = members
   const texts = textsIn(members).filter(([, text]) => text !== error)
   const [, words] = describing.flatMap((name) => texts.filter((text) => name.test(text[0])))[0] ?? []
-  const plain = ok || /[<={]/.test(body) ? '' : body
-  const text = [error === named ? '' : error, words ?? plain].filter(isText).join(': ')
+  const text = [error === named ? '' : error, words].filter(isText).join(': ')
   const shown = printable(withoutFields(text, sent))
   const isTold = jwt.test(shown) || quotesAny(shown, [...secrets, ...proofsIn(sent)])
   return shown === '' || isTold ? '' : `, "${shown}"`

@@ -20,20 +20,11 @@ const problem = JSON.stringify({
 })
 
 const refusals: readonly (readonly [string, () => Response, string])[] = [
-  [
-    '401 with text',
-    as('text/plain', 'Unauthorized', 401),
-    'status 401, no OAuth error (text/plain, "Unauthorized")',
-  ],
+  ['401 with text', as('text/plain', 'Unauthorized', 401), 'status 401, no OAuth error (text/plain)'],
   [
     '401 with problem+json',
     as('application/problem+json', problem, 401),
     'no OAuth error (application/problem+json, "Client authentication failed")',
-  ],
-  [
-    '400 with text of two lines',
-    as('text/plain', 'Client\r\nis disabled', 400),
-    'status 400, no OAuth error (text/plain, "Client is disabled")',
   ],
   ['400 with XML', as('application/xml', '<a>b</a>', 400), 'status 400, no OAuth error (application/xml)'],
   ['401 and nothing', as('', '', 401), 'status 401, no OAuth error (an empty response)'],
@@ -109,14 +100,6 @@ async function messageOf(answer: () => Response, options: object = {}): Promise<
 }
 
 const credentials = { clientId: 'client-1', clientSecret: 'a-secret-of-many-characters' }
-
-test.each([
-  ['repeats the secret', 'bad a-secret-of-many-characters', 'text/plain, "bad [client_secret]")'],
-  ['repeats a part of the secret', 'bad of-many-char', 'no OAuth error (text/plain)'],
-  ['holds a JWT', 'bad eyJhbGciOiJub25lIn0.e30.', 'no OAuth error (text/plain)'],
-])('plain text that %s is shown without it or not at all', async (_what, text, message) => {
-  expect(await messageOf(as('text/plain', text, 400), { credentials })).toContain(message)
-})
 
 test('an error that is called like a member of every object is like any other', async () => {
   expect(await messageOf(as('application/json', '{"error":"constructor"}', 400))).toMatch(
