@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -731,6 +732,24 @@ const setups: readonly BrokenSetup[] = [
     mended: () => ({ env: { GENERAL_CLIENT_SECRET: good['GENERAL_CLIENT_SECRET'], ...noNext } }),
   },
   {
+    name: 'an axios client whose agent allows TLS 1.0',
+    id: 'tls-floor',
+    broken: () => ({ args: ['--module', clients], env: { AXIOS_TLS: '1' } }),
+    mended: () => ({ env: { AXIOS_TLS: undefined } }),
+  },
+  {
+    name: 'a got client whose agent allows TLS 1.0',
+    id: 'tls-floor',
+    broken: () => ({ args: ['--module', clients], env: { GOT_TLS: '1' } }),
+    mended: () => ({ env: { GOT_TLS: undefined } }),
+  },
+  {
+    name: 'an agent that accepts any certificate',
+    id: 'tls-unverified',
+    broken: () => ({ args: ['--module', clients], env: { ANY_CERTIFICATE: '1' } }),
+    mended: () => ({ env: { ANY_CERTIFICATE: undefined } }),
+  },
+  {
     name: "a proxy that is down, used by the application's own `fetch`",
     id: 'own-fetch-failed',
     broken: async () => ({
@@ -1179,6 +1198,31 @@ const setups: readonly BrokenSetup[] = [
     },
     mended: renewed,
     says: /"severity":"error".* was issued by https:\/\/127.*\/cluster for .*trust the assertion's signer/,
+  },
+  {
+    name: 'an assertion that every user can read',
+    id: 'assertion-readable',
+    async broken() {
+      const broken = await workload()
+      chmodSync(broken.file, 0o644)
+      return broken
+    },
+    mended({ env }) {
+      chmodSync(env?.['GENERAL_ASSERTION_FILE'] ?? '', 0o600)
+      return {}
+    },
+  },
+  {
+    name: 'an assertion that was not replaced in time',
+    id: 'assertion-stale',
+    async broken() {
+      const broken = await workload({ lifetime: 240_000 })
+      const written = new Date(Date.now() - 3_360_000)
+      utimesSync(broken.file, written, written)
+      return broken
+    },
+    mended: renewed,
+    says: /last replaced 56 min ago. Its assertion expires in 3 min.*subPath/,
   },
   {
     name: "a wrong prefix in an API's `baseUrl`",

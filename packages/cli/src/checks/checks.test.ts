@@ -438,6 +438,25 @@ test.each([
   expect(together(checkSecrets, checkAssertions)(facts({ tokens })).map(({ id }) => id)).toEqual(expected)
 })
 
+// written an hour before it expires: four fifths of its life and two minutes are over 10 minutes before the end
+test.each([
+  [600_000, []],
+  [599_999, ['assertion-stale']],
+  [1, ['assertion-stale']],
+  [0, []],
+])('a file whose assertion expires in %s ms of an hour', (left, expected) => {
+  const [replacedAt, expiresAt] = [left - 3_600_000, left].map((ms) => new Date(now.getTime() + ms))
+  const file = {
+    path: '/run/token',
+    isReadableByAll: false,
+    issuer: 'https://cluster.example.com',
+    subject: 'a',
+  }
+  const assertionFiles = [{ ...file, replacedAt: replacedAt as Date, expiresAt: expiresAt as Date }]
+  const tokens = [{ issuer: 'general', lifetime: 60_000, duration: 1, assertionFiles }]
+  expect(checkAssertions(facts({ tokens })).map(({ id }) => id)).toEqual(expected)
+})
+
 test('scopes that were not granted are a warning, and an unusual token response is worth knowing', () => {
   const events = [
     { type: 'scope.narrowed', issuer: 'general', missing: ['records.write'] },

@@ -152,7 +152,7 @@ async function lookAt(
       call,
       resources,
       shared,
-      tls: lookAtTlsSettings(),
+      tls: lookAtTlsSettings(exports),
       axios: lookForAxios(exports, packages),
     }
 
