@@ -10,7 +10,6 @@ import type { Target } from './target.ts'
 
 type Config = InternalAxiosRequestConfig
 
-/** What every attempt of a call is sent with, besides the caller's configuration. */
 export interface AttemptContext extends RedirectContext {
   /** As the caller gave them: axios adds to those of an attempt. */
   readonly headers: Config['headers']

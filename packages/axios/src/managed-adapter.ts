@@ -98,7 +98,7 @@ export function managedAdapter(
   return markManaged(managed, tokens)
 }
 
-/** Tells the API which status a call has that it does not send. */
+/** Reports the status of a call that brings its own credentials. */
 function noting(api: Api, call: Promise<AxiosResponse>): Promise<AxiosResponse> {
   const note = (response?: { readonly status: number }): void => api.kept(response?.status ?? 0)
   call.then(note, (error?: Partial<AxiosError>) => note(error?.response))

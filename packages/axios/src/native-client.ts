@@ -9,11 +9,9 @@ type Config = InternalAxiosRequestConfig
 export interface NativeClient {
   /** Sends with one of axios' own adapters. No interceptor runs, and no data is transformed. */
   send(config: Config, adapter: Config['adapter']): Promise<AxiosResponse>
-  /** Returns the URL that the adapters make of it. */
   getUri(config: object): string
 }
 
-/** An instance of axios as it is made, which knows how to make another. */
 interface Instance {
   readonly defaults: Record<string, unknown>
   readonly interceptors: Record<'request' | 'response', { clear(): void }> & {
@@ -60,7 +58,7 @@ function another(instance: Instance): Instance {
   return made as Instance
 }
 
-/** Calls have their defaults already, and whoever replaces `create` may add interceptors, these tokens too. */
+/** Calls have their defaults already, and a replaced `create` may have added interceptors, these tokens too. */
 function emptied(axios: Instance): Instance {
   for (const name of Object.keys(axios.defaults)) delete axios.defaults[name]
   axios.interceptors.request.clear()

@@ -50,7 +50,6 @@ function destinationOf(options: Record<string, unknown>): string {
     .join(' ')
 }
 
-/** Leaves what the caller's hook may have put in the place of the token. */
 function drop(authorization: string, headers: Record<string, unknown>): void {
   for (const name of Object.keys(headers)) if (headers[name] === authorization) delete headers[name]
 }

@@ -2,7 +2,6 @@ import type { InternalAxiosRequestConfig } from 'axios'
 
 import type { NativeClient } from './native-client.ts'
 
-/** The options that say where an adapter sends a call. */
 export type Target = Required<Pick<InternalAxiosRequestConfig, 'url' | 'baseURL' | 'allowAbsoluteUrls'>>
 
 /**

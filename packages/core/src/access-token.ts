@@ -1,6 +1,6 @@
 const redacted = '[redacted]'
 const inspect = Symbol.for('nodejs.util.inspect.custom')
-/** What structured cloning refuses, and says why: a copy would have no `value`. */
+/** Structured cloning throws for a symbol and quotes it: a copy of the token would have no `value`. */
 const uncloneable = Symbol('an access token cannot be copied or sent to another thread: pass its `value`')
 
 /**

@@ -110,7 +110,6 @@ export function errorForCaller(shared: unknown): unknown {
   return isTokenlaneError(shared) ? withMore(shared, '') : shared
 }
 
-/** Waits for what fails for several callers at once: each gets an error of its own. */
 export async function withOwnError<T>(shared: T | Promise<T>): Promise<T> {
   try {
     return await shared
@@ -119,7 +118,6 @@ export async function withOwnError<T>(shared: T | Promise<T>): Promise<T> {
   }
 }
 
-/** Returns the same error with more at the end of its reason. */
 export function withMore(error: TokenlaneError, more: string): TokenlaneError {
   const details = Object.assign({}, error, { failures: error.failures, cause: error.cause as Error })
   return new TokenlaneError(error.code, reasonOf(error) + more, details)

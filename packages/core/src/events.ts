@@ -222,7 +222,6 @@ export type Observer = (event: TokenlaneEvent) => void
  */
 export type Emit = Observer & { readonly isObserved: boolean; readonly manager: object }
 
-/** An object type without members that are undefined. */
 export type Defined<T> = { [Name in keyof T as undefined extends T[Name] ? never : Name]: T[Name] } & {
   [Name in keyof T as undefined extends T[Name] ? Name : never]?: Exclude<T[Name], undefined>
 }

@@ -120,7 +120,6 @@ export class Call {
     this.#state = { name: 'over' }
   }
 
-  /** Whether an attempt or a hop may follow the one with this pass. */
   #goesOn(pass: Pass): boolean {
     const state = this.#state
     return (state.name === 'again' || state.name === 'moved') && state.pass === pass

@@ -16,7 +16,6 @@ export class ResendableForm {
     return body instanceof ReadableStream
   }
 
-  /** Returns the options from which got makes a new stream of the form, and its content type. */
   again(): OptionsInit {
     return { body: this.#form, ...(this.#namesContentType && { headers: { 'content-type': undefined } }) }
   }

@@ -95,7 +95,6 @@ export class Call {
     return held.request
   }
 
-  /** Sends the request, and its redirects with the token for as long as they stay in the API. */
   send(request: Request, init: RequestInit = {}): Promise<Response> {
     try {
       // not in an async function: a promise more, and two turns of promises until it is settled

@@ -28,7 +28,6 @@ function isAuthorization(name: unknown): boolean {
   return String(name).toLowerCase() === 'authorization'
 }
 
-/** Returns the headers with the token, so that only the request that is sent has it. */
 export function withToken(copy: unknown, authorization: string): unknown {
   if (typeof (copy ?? {}) !== 'object' || copy instanceof Set) return copy
   if (Array.isArray(copy)) {

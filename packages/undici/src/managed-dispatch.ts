@@ -23,7 +23,7 @@ export function managedDispatch(dispatch: Dispatch, tokens: TokenManager): Dispa
   }
 }
 
-/** Returns the handler of a call that the API does not send, which tells it the status. */
+/** Returns the handler of a call that brings its own `Authorization`, and reports its status. */
 function noting(api: Api, handler: Handler): Handler {
   return new Proxy(handler, {
     get(target, name) {

@@ -10,7 +10,6 @@ interface Chain extends Handler {
   readonly location: string | null | undefined
 }
 
-/** What a request takes along. */
 interface Hop {
   /** The API whose token it is, `undefined` once a hop has left it, and the pass that the hop goes on with. */
   readonly api: Api | undefined

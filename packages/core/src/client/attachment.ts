@@ -8,12 +8,10 @@ export function managerOf(target: unknown): unknown {
   return (target as { readonly [managedBy]?: unknown } | null | undefined)?.[managedBy]
 }
 
-/** Marks a client, function or hook as getting this manager's tokens, and returns it. */
 export function markManaged<T extends object>(target: T, manager: object): T {
   return Object.defineProperty(target, managedBy, { value: manager, configurable: true })
 }
 
-/** Refuses anything but a token manager as the first argument of an adapter (`INVALID_OPTIONS`). */
 export function mustBeManager(tokens: unknown, purpose: string): void {
   if (typeof (tokens as { readonly route?: unknown } | null | undefined)?.route !== 'function')
     refuseArgument(purpose, 'tokens', 'what `createTokenManager` returns')

@@ -39,7 +39,6 @@ export async function discardBody(body: Body | null | undefined): Promise<readon
   return undefined
 }
 
-/** Returns functions that read and cancel a body; cancelling also ends a pending read. */
 function sourceOf(body: Body) {
   if ('getReader' in body) {
     const reader = body.getReader()

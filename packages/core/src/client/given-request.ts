@@ -92,7 +92,6 @@ function refusalOf(request: Request): string | undefined {
 
 const replayableTags = new Set<unknown>(['URLSearchParams', 'Blob', 'File', 'FormData', 'ArrayBuffer'])
 
-/** Whether a body can be sent again: nothing, text, bytes or a form, but no stream, generator or unknown kind. */
 export function isReplayable(body: unknown): boolean {
   return (
     typeof body !== 'object' ||

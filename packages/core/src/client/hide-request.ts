@@ -42,7 +42,6 @@ interface AgentLike {
 /** The agents that hide their requests, by the agent that they stand for. */
 const hiding = new WeakMap<AgentLike, AgentLike>()
 
-/** An agent of one call, which shows its requests. */
 type OfCall = AgentLike & { readonly onRequest?: (request: NodeJS.EventEmitter) => void }
 
 /**

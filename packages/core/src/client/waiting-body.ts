@@ -1,4 +1,3 @@
-/** A body while its call waits. */
 export interface WaitingBody {
   /** Aborts with the caller's signal, and when the body dies. */
   readonly signal: AbortSignal | undefined

@@ -44,7 +44,6 @@ function pairIn({ certificate, privateKey, ...others }: Values) {
   return { ...others, certificate: withLineBreaks(certificate), privateKey: withLineBreaks(privateKey) }
 }
 
-/** Returns why TLS cannot use a key with a certificate that is in order. */
 function pairFault(fields: Values): ReturnType<Check> {
   if (pemFault(fields['certificate'], 'CERTIFICATE') !== undefined) return undefined
   const { certificate: cert, privateKey: key } = pairIn(fields)

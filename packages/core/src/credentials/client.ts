@@ -14,7 +14,6 @@ export type Check = (
   fields: Readonly<Record<string, unknown>>,
 ) => Omit<CredentialsFault, 'field'> | undefined
 
-/** What credentials hold besides the client's id. */
 export interface Fields {
   /** The first of them tells these credentials from those of another kind. */
   readonly needed: Readonly<Record<string, Check>>

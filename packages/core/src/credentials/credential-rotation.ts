@@ -25,7 +25,6 @@ export type CredentialRotation = ReturnType<typeof credentialRotation>
 interface Refused {
   readonly at: number
   readonly until: number
-  /** How often in a row. */
   readonly times: number
 }
 
@@ -89,7 +88,7 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
     return Object.assign(withMore(error, whyRefused(client, error)), { retryAfter: Math.ceil(span) })
   }
 
-  /** Notes that all clients are refused: for a fiftieth of the outage so far, nobody need look again, unless one is due. */
+  /** All clients are refused: calls read no credentials for a fiftieth of the outage so far, or until a refusal ends. */
   function saw(): void {
     const now = performance.now()
     const ends = Array.from(refused.values(), ({ until }) => until).filter((until) => until > now)
@@ -162,7 +161,6 @@ export function credentialRotation(options: RotationOptions, emit: Emit) {
       throw (unproven ?? lastRefusal) as TokenlaneError
     },
 
-    /** Returns the clients of the credentials in their order; a provider may take `timeLimit` milliseconds. */
     clients: (timeLimit: number): Promise<readonly ClientCredentials[]> =>
       clientsNow('startup', () => timeLimit),
     /** Returns what the issuer said to a client last, `undefined` if it was not asked with it. */

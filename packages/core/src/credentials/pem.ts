@@ -13,7 +13,6 @@ export function pemFault(value: unknown, label: string): ReturnType<Check> {
   return { given: `a string in another format${formatOf(value)}`, allowed: allowed + convert }
 }
 
-/** Returns the format of text that is not the wanted PEM, to end a sentence; empty if unknown. */
 function formatOf(text: string): string {
   const [, label] = /-----BEGIN ([A-Z ]{1,40})-----/.exec(text) ?? []
   if (label !== undefined)

@@ -169,7 +169,6 @@ async function keyFor(given: string | object, wanted: KeyAlgorithm): Promise<Cry
   }
 }
 
-/** Returns the bytes in PEM text; throws for what is not Base64. */
 function pkcs8In(pem: string): Bytes {
   const [, base64 = ''] = /-----BEGIN PRIVATE KEY-----([^-]+)-----END/.exec(pem) ?? []
   return fromBase64url(base64)

@@ -51,7 +51,7 @@ function kindsIn(read: ReadText, kinds: TextKinds): readonly Fields[] {
   return found.length > 0 ? found : kinds.slice(0, 1)
 }
 
-/** Returns the fields that differ in the client that is tried when the first is refused; their names end with `Next`. */
+/** The fields of the second client, which is tried when the first is refused; their names end with `Next`. */
 const renewedFields = ({ needed, renewed = Object.keys(needed) }: Fields): readonly string[] => renewed
 
 /** Returns a client for each kind whose texts are there, each followed by that of the fields ending in `Next`. */

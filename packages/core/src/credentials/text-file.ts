@@ -13,7 +13,6 @@ export function textIn(path: string): string {
   return text
 }
 
-/** Returns the text of a file without the white space around it, `undefined` if the file does not exist. */
 export function textIfThere(path: string): string | undefined {
   const fs = builtinModule('node:fs') as typeof import('node:fs') | undefined
   if (fs === undefined) throw unreadable(`the file ${path} cannot be read: this runtime has no \`node:fs\``)
@@ -52,7 +51,6 @@ export function assertionFile(path: string): AssertionProvider {
   })
 }
 
-/** Returns a text that differs once the file was replaced, without reading it; empty if unknown. */
 function versionOf(path: string): string {
   try {
     const fs = builtinModule('node:fs') as typeof import('node:fs')

@@ -62,7 +62,6 @@ export class OutgoingRequest implements OutgoingCall {
     return new URL(this.#request.url)
   }
 
-  /** For requests that are made anew, such as those of redirects. */
   get init(): RequestInit {
     const { cache, credentials, integrity, keepalive, mode } = this.#request
     const own = { cache, credentials, integrity, keepalive, mode, signal: this.signal }

@@ -5,7 +5,6 @@ export interface Hop {
   readonly headers: Headers
   readonly init: RequestInit
   readonly hasBody: boolean
-  /** Whether the body can be sent again. */
   readonly replayable: boolean
 }
 
@@ -13,7 +12,6 @@ const redirectStatuses = new Set([301, 302, 303, 307, 308])
 
 /** Header fields that describe a body, and go with it. */
 const bodyFields = ['encoding', 'language', 'length', 'location', 'type'].map((part) => `content-${part}`)
-/** Header fields that are meant for one origin. */
 const originFields = ['authorization', 'cookie', 'host', 'proxy-authorization']
 
 const referrerPolicies =

@@ -21,11 +21,9 @@ export interface OutgoingCall extends SentHop, Omit<AdmitOptions, 'method' | 'ur
   readonly pass?: Pass | undefined
   /** A body that can be read once, which may end or fail while the call waits. */
   readonly stream?: unknown
-  /** Returns the body for the request of a redirect. */
   body(): Body | Promise<Body>
   /** Frees what was kept for resending, once the caller's response has arrived. */
   ended?(): void
-  /** The same for a call that failed. */
   failed(reason: unknown): void
 }
 
@@ -55,7 +53,6 @@ export async function sendWithinApi(
   if (isAborted) return refuse(call, call.signal.reason)
   const waiting = watchBody(stream, call.signal)
 
-  /** Sends one request of the call, and those that it is redirected to. */
   function send(hop: SentHop, more: Partial<SendOptions>): Promise<Response> {
     const attempt = async (authorization: string): Promise<Exchange<Response>> => {
       waiting.release()

@@ -90,7 +90,6 @@ async function fetchMetadata(request: IssuerRequest, option: string): Promise<Au
   return metadata
 }
 
-/** Whether secrets may travel to this URL: by `https:`, or to the issuer's own host as to the issuer. */
 function isSecure(endpoint: unknown, issuer: URL): boolean {
   const url = typeof endpoint === 'string' ? URL.parse(endpoint) : null
   if (url === null || url.username !== '' || url.password !== '') return false

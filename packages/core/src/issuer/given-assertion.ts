@@ -17,7 +17,6 @@ const optional: ClientProof['optional'] = {
 
 const typePrefix = 'urn:ietf:params:oauth:client-assertion-type:'
 
-/** Proves a client by an assertion (RFC 7521 §4.2). */
 export function byAssertion(assertion: string, type = 'jwt-bearer'): ClientAuth {
   const urn = type.includes(':') ? type : typePrefix + type
   return (_server, client, body) => {

@@ -34,7 +34,6 @@ const cut = /^(?:ECONNRESET|UND_ERR_SOCKET)$/
 /** Codes of a response that cannot be read: its compression (zlib), or its HTTP/1.1 (llhttp, undici). */
 const unreadable = /^(?:Z_|ERR_(?:BROTLI|ZLIB|PADDING|_ERROR)|HPE_|UND_ERR_(?:HEADERS_OVERFLOW|RES_))/
 
-/** Returns the error of a request that `error` of the transport ended. */
 export function transportFailure(request: IssuerRequest, error: unknown): TokenlaneError {
   const found = innermostOf(error, request.secrets)
   const { code } = found

@@ -5,7 +5,6 @@ import { generalPath, type IssuerOptions, weblinkPath } from './issuer-options.t
 
 type Given = Readonly<Record<string, unknown>>
 
-/** The options that say where a server is. */
 export type UrlOptions = {
   readonly [Name in keyof Pick<IssuerOptions, 'authUrl' | 'tokenPath' | 'tokenEndpoint' | 'issuer'>]-?:
     | (Name extends 'tokenPath' ? string : URL)

@@ -47,7 +47,7 @@ const describing = [
 ]
 const deepest = 4
 
-/** Returns the texts in an object, by the names that they have there, and where they are. */
+/** Returns every text in an object, also in objects within it: its name, the text, and its path. */
 export function textsIn(
   value: unknown,
   above: readonly string[] = [],

@@ -35,7 +35,6 @@ export function oauthIssuer(options: IssuerOptions): IssuerOptions {
   return speaking(options, { proofs: oauthProofs, asking: oauthAsking, settings: { assertionAudience } })
 }
 
-/** Asks a server, and asks again if its metadata or its clock explains the failure. */
 function oauthAsking({ url, isDiscovered, option, assertionAudience }: TokenEndpoint): Asking {
   const discovering = isDiscovered ? byMetadata(url, option) : undefined
   const clock: IssuerClock = { ahead: 0, date: null }

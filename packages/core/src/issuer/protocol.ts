@@ -13,7 +13,6 @@ export interface IssuerProtocol {
   readonly settings?: { readonly assertionAudience: Reader<string | undefined> }
 }
 
-/** Where and how one issuer is asked for a token. */
 export interface TokenEndpoint {
   readonly issuer: string
   /** The token endpoint, or the issuer identifier of a server whose metadata names it. */
@@ -52,7 +51,6 @@ export type FormField = readonly [name: string, value: string]
 export interface IssuerRequest extends Pick<TokenEndpoint, 'issuer' | 'url' | 'fetch' | 'beforeRequest'> {
   readonly secrets: readonly string[]
   readonly signal: AbortSignal
-  /** Header fields besides its own. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -84,7 +82,6 @@ export type Asking = (
   proof: ClientProof,
 ) => Promise<IssuedToken>
 
-/** Which server is asked, and what a proof must fit. */
 export interface AskedServer {
   readonly url: URL
   readonly metadata: AuthorizationServer
@@ -108,7 +105,6 @@ export interface IssuedToken {
   readonly oddities: readonly string[]
   /** The scopes that were asked for and not granted (RFC 6749 §3.3). */
   readonly missingScopes: readonly string[]
-  /** The `Date` of the response, as it came. */
   readonly date: string | null
 }
 

@@ -138,7 +138,6 @@ function refusal(
   return failure(request, 'TOKEN_REQUEST_REFUSED', `refused: ${what}${hint}${option}${grant}`, details)
 }
 
-/** Returns where the credentials are read from, for an operator to look at. */
 function credentialsIn({ credentialsOption, credentialsPlace }: TokenRequest['endpoint']): string {
   const option = `\`${printable(credentialsOption)}\``
   const place = credentialsPlace?.()
@@ -198,7 +197,6 @@ function tokenPlace(members: IssuerResponse['members']): string | undefined {
   return textsIn(members).find(([name]) => /(?:token|jwt)$/i.test(name))?.[2]
 }
 
-/** Returns the token in a response, or which member is missing or wrong. */
 function readToken(response: IssuerResponse, { endpoint, wait }: TokenRequest): IssuedToken | Wrong {
   const { access_token: given, token_type: type, scope } = response.members
   const token = isText(given) ? given.replace(bearer, '') : given

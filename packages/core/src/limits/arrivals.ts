@@ -182,7 +182,6 @@ export class Arrivals<Units = unknown> {
     return !this.#connections.isOneFree(now)
   }
 
-  /** Returns how many more requests need no connection but those that were busy lately; `Infinity` while none is busy. */
   freeConnections(now: number): number {
     return this.#connections.free(now)
   }

@@ -7,7 +7,6 @@ const most = 1_000
 /** What a limiter was asked for: it reserves units for these calls until it hears that none of them waits. */
 export class Asked {
   readonly #limiter: Pick<RateLimiter, 'take'>
-  /** By the key of what the calls take. */
   readonly #claims = new Map<string, Claim>()
 
   constructor(limiter: Pick<RateLimiter, 'take'>) {

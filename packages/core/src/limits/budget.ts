@@ -167,7 +167,6 @@ export class Budget {
     return isRefused
   }
 
-  /** Takes back the unit of a call that ended, or that was never sent. */
   ended(unit: Unit, wasSent: boolean): void {
     if (wasSent) unit.permit.ended()
     else unit.permit.cancel()
@@ -254,7 +253,6 @@ export class Budget {
     this.#serveAll()
   }
 
-  /** Gives up the refused calls that wait in vain. */
   #giveUpIn(queue: BudgetQueue): void {
     for (const call of queue.refused ?? [])
       if (this.restraint.isInVain(call, queue.policy.maxWait)) queue.giveUp?.(call)

@@ -23,7 +23,6 @@ export class Claims {
   policy!: CheckedPolicy
   pace!: Pace
   demands!: Demands
-  /** By the key of their demand. */
   readonly #held = new Map<string, HeldClaim>()
 
   /** @param isUnused whether no unit of these limits is in use. */

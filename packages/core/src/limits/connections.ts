@@ -43,7 +43,6 @@ export class Connections {
     this.#mostBusy = [this.busy]
   }
 
-  /** Returns whether a request that is sent now needs no new connection. */
   isOneFree(now: number): boolean {
     return this.#taken < this.#open(now)
   }
@@ -53,7 +52,6 @@ export class Connections {
     return this.busy > 0 ? this.#open(now) - this.#taken : Infinity
   }
 
-  /** Returns how many are open, after the time that has passed. */
   #open(now: number): number {
     const current = Math.floor(now / slot)
     // fake timers may set the clock back

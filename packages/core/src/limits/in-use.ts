@@ -69,7 +69,6 @@ export class InUse {
     return (this.#limiter.usage(claim).used?.at(-1) ?? 0) > 0
   }
 
-  /** Returns how many units are in use of the limit with this number, if calls of this kind count towards it. */
   #ofLimit(index: number, demand: Demand): number | undefined {
     if (demand.series[index] === undefined) return undefined
     const before = demand.series.slice(0, index).filter((series) => series !== undefined).length

@@ -236,7 +236,6 @@ class MemoryPermit implements Permit {
   }
 }
 
-/** Returns how many units count at `now`: those of the time between two moments, or of the last span. */
 function inUse({ series, span, fixed }: Window, now: number): number {
   return series.after(fixed ? fixed.since : now - span)
 }

@@ -62,7 +62,6 @@ export class Pace {
   /** Whether the API has refused calls since it last accepted one again. */
   isRefused = false
 
-  /** The limits that hold now for calls of this kind. */
   inForce({ series }: Demand, clock: ApiClock, now: number): LimitInForce[] {
     return this.#all.flatMap((limit, index) => {
       const own = limit === this.#unknown ? '' : series[index]
@@ -74,7 +73,6 @@ export class Pace {
     return this.#all.map(({ kept }) => kept)
   }
 
-  /** What the API allows, where that is less than the policy says. */
   get allows(): NamedLimit[] | undefined {
     return this.isLower ? this.#all.map(({ limit, kept }) => ({ ...namesOf(limit), ...kept })) : undefined
   }

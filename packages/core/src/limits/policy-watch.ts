@@ -10,7 +10,7 @@ export interface Slowed {
 
 /** The most events for headers that differ from call to call. */
 const mostReported = 16
-/** An API is slowed that gets less of its quota than this, while calls wait for this many rounds of its units. */
+/** An API is slowed if calls wait for `slowRounds` rounds of its units and get less of the quota than `leastShare`. */
 const leastShare = 0.7
 const slowRounds = 10
 /** The part of its units that is in use at least, while calls wait for them. */
@@ -24,9 +24,7 @@ export class PolicyWatch {
   readonly #api: string
   readonly #policy: CheckedPolicy
   readonly #reported = new Set<string>()
-  /** Set if calls that waited last got a low share. */
   slowed: Slowed | undefined
-  /** Whether other policies than those that were reported are. */
   isReporting = true
   #lowSince = 0
   #waitedAt = Number.NEGATIVE_INFINITY

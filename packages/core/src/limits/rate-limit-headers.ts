@@ -21,7 +21,6 @@ export interface ResponseHead {
   readonly header?: ((name: string) => string | null | undefined) | undefined
 }
 
-/** The remaining quota that an API reports. */
 export interface RemainingQuota {
   /** Calls until the reset. */
   readonly remaining: number
@@ -151,7 +150,6 @@ function ownHeaders({ reset, ...names }: RateLimitHeaders): QuotaHeaders {
   return { ...names, resets: reset === undefined ? [] : [reset], unsaid: 0 }
 }
 
-/** Returns the quotas of the first of these headers that name any. */
 function quotasOf(response: ResponseHead, headers: readonly QuotaHeaders[]): RemainingQuota[] {
   for (const names of headers) {
     const text = textOf(response, names.remaining)
@@ -161,7 +159,6 @@ function quotasOf(response: ResponseHead, headers: readonly QuotaHeaders[]): Rem
   return []
 }
 
-/** Returns the milliseconds that the first readable one of these headers names. */
 function waitOf(response: ResponseHead, names: readonly string[]): number | undefined {
   for (const name of names) {
     const text = (name === 'retry-after' && response.retryAfter) || textOf(response, name)

@@ -48,7 +48,6 @@ export class Refusals {
   /** Whether the API has accepted a call since. */
   areOver = true
 
-  /** How many there have been in a row. */
   get count(): number {
     return this.#row.count
   }
@@ -127,7 +126,6 @@ export class Refusals {
     return isRare
   }
 
-  /** Returns how long to wait, in milliseconds, where the API does not say. */
   #backoff({ limits }: CheckedPolicy): number {
     const windows = limits.map(({ window }) => lengthOf(window))
     if (this.isLight) return Math.max(lightPause, ...windows.filter((window) => window < unaskedPause.first))

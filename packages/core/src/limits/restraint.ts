@@ -10,7 +10,6 @@ import { type CheckedPolicy, lengthOf, type RateLimit } from './rate-policy.ts'
 import { type RefusedCall, Refusals } from './refusals.ts'
 import { Reported } from './reported.ts'
 
-/** Whose calls are held back. */
 export interface Restrained {
   /** Its own: how long its calls wait, and what it reads as a refusal. The limits are the budget's. */
   readonly policy: CheckedPolicy
@@ -30,23 +29,20 @@ export interface Unit {
   isAnswered: boolean
 }
 
-/** What was read of a response. */
 interface Reading {
   readonly response: ResponseHead
   readonly isRefused: boolean
-  /** The limits that it names. */
   readonly named: readonly RateLimit[]
   readonly now: number
 }
 
-/** The pause of the last event. */
 interface LastPause {
   readonly ms: number
   readonly reason: Pause['reason']
   readonly status: number
 }
 
-/** A longer time, one of five, and a shorter one move what is long; so many times show it. */
+/** A time above `longTime` raises it by four steps, any other lowers it by one: so 4 of 5 are below it in the end. */
 const longer = 1.004
 const shorter = 1.001
 const enoughTimes = 100
@@ -64,7 +60,6 @@ export class Restraint {
   readonly #reported = new Reported()
   readonly #refusals = new Refusals()
   #sent = 0
-  /** Calls without a response. */
   #unanswered = 0
   /** How long accepted calls take at most until their response arrives, in milliseconds: 4 of 5. */
   #longTime: number | undefined

@@ -10,7 +10,6 @@ const leastMargin = 2
 
 const noRoundTrips: RoundTripSum = [0, 0, 0]
 
-/** What is known of round trips. */
 export interface RoundTripMemory {
   /** The shortest one that is possible, in milliseconds; 0 while too few are known. */
   readonly shortest: number

@@ -22,7 +22,6 @@ export function budgetsOf(
   }
 }
 
-/** Budgets that several managers share. */
 export interface SharedBudgets {
   /** @param create - makes a budget that outlives its queues. */
   budgetOf(api: string, policy: CheckedPolicy, create: BudgetFactory): Budget

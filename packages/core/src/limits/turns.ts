@@ -69,7 +69,6 @@ export class Turns<Queue extends Sharer> {
     return sum
   }
 
-  /** A queue waits no more, or not with calls of this kind. */
   leave(queue: Queue, demand?: Demand): void {
     const wants = this.#waiting.get(queue)
     if (demand !== undefined) wants?.delete(demand.key)
@@ -83,7 +82,6 @@ export class Turns<Queue extends Sharer> {
     if (!this.#isServing && this.#waiting.size > 0) queueMicrotask(() => this.serve())
   }
 
-  /** Gives units in turn for as long as there are any. */
   serve(): void {
     if (this.#isServing) return
     this.#isServing = true

@@ -31,7 +31,6 @@ export function observersOf(given: readonly Observer[], manager: object, tenant?
   }
   return {
     emit: emit as Emit,
-    /** Adds an observer; returns a function that removes it. */
     add(observer: Observer): () => void {
       // of its own, so that the same observer can be added twice
       const added: Observer = (event) => observer(event)

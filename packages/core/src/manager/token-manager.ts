@@ -140,12 +140,10 @@ export interface Registration {
 
 const readObserver = aFunction<Observer>('a function')
 
-/** @throws `INVALID_OPTIONS` for anything but a function. */
 export function checkedObserver(observer: Observer): Observer {
   return refusingTo('observe', () => readObserver(observer, 'observer'))
 }
 
-/** Connects the tokens of the issuers with the APIs that they are for. */
 export function register(parts: RegistrationParts): Registration {
   const { issuers, apis, callsUnderWay, observers, callsWithoutToken = new CallsWithoutToken() } = parts
   const router = new Router(apis, observers.emit)
@@ -231,12 +229,10 @@ export function apiAt<T extends Pick<Api, 'baseUrl'>>(apis: readonly T[], baseUr
   )
 }
 
-/** Returns the issuer of that name; `INVALID_OPTIONS` for any other name. */
 export function issuerNamed<T>(issuers: ReadonlyMap<string, T>, name: string): T {
   return issuers.get(name) ?? refuse('issuer', 'not an issuer of this manager', issuerNames(issuers.keys()))
 }
 
-/** Returns the name of the only issuer; `INVALID_OPTIONS` if there are several. */
 function onlyName(issuers: ReadonlyMap<string, unknown>): string {
   const [only, ...others] = issuers.keys()
   return others.length === 0 && only !== undefined

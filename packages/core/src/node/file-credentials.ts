@@ -66,7 +66,6 @@ function versionOf(path: string): string {
   return version === undefined ? (ifThere(() => realpathSync(path), folder) ?? path) : resolve(path, version)
 }
 
-/** Returns the credentials in a JSON file: one client, or an array of them in the order in which to try them. */
 function readJson(path: string, kinds: TextKinds): readonly ClientCredentials[] {
   const json = textIn(path)
   let content: unknown

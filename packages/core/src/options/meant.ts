@@ -72,7 +72,6 @@ function pathsOf(unknown: string): readonly string[] {
     .map(([path]) => path)
 }
 
-/** Returns the part of a path that begins with one of the allowed options. */
 function pathFrom(path: string, allowed: readonly string[]): string | undefined {
   const parts = path.split('.')
   const start = parts.findLastIndex((part) => allowed.includes(part.replace('[0]', '')))

@@ -4,7 +4,6 @@ export function didYouMean(text: string, names: readonly string[]): string {
   return name === undefined ? '' : ` (did you mean \`${name}\`?)`
 }
 
-/** Returns the name that is closest to `text`, or nothing if none is close. */
 export function nearestOf(text: string, names: readonly string[]): string | undefined {
   // a third of the letters may be wrong; comparing long text would take too much time
   if (text.length > 40) return undefined

@@ -84,7 +84,6 @@ export function count(least: 0 | 1): Reader<number> {
   return fitting((value) => Number.isSafeInteger(value) && value >= least, `a whole number, ${least} or more`)
 }
 
-/** Reads an array of status codes, from 400 up to `most`. */
 export function statusCodes(
   most: number,
   except: readonly unknown[],

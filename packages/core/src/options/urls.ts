@@ -6,7 +6,6 @@ import { list, optional, type Reader, record, text } from './reader.ts'
 /** One URL for all environments, or one per environment, by name. */
 export type PerEnvironment = string | Readonly<Record<string, string>>
 
-/** Whether `http:` is allowed to a host. */
 export type IsInsecureAllowed = (hostname: string) => boolean
 
 /** Reads a URL. `http:` is refused, except to hosts where that is allowed; so is a query, except where it may stand. */

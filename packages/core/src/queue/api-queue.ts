@@ -61,7 +61,6 @@ export class ApiQueue implements BudgetQueue {
   readonly emit: Emit
   readonly #budget: Budget
   readonly #calls: QueuedCalls
-  /** What a call takes by the limits under which the calls are queued. */
   #plain: Demand
   readonly waitingTime: WaitingTime = new WaitingTime()
   policy: CheckedPolicy
@@ -170,7 +169,6 @@ export class ApiQueue implements BudgetQueue {
     this.serve()
   }
 
-  /** Takes no more units, after the last call. */
   async end(): Promise<void> {
     await this.#budget.leave(this)
   }
@@ -283,7 +281,6 @@ export class ApiQueue implements BudgetQueue {
     return obstacle
   }
 
-  /** Sorts the queued calls anew after the limits changed. */
   #requeue(): void {
     const { demands } = this.#budget.claims
     this.#plain = demands.plain

@@ -52,7 +52,7 @@ interface Equals {
   readonly inOrder: Iterator<QueuedCall>
 }
 
-/** What is used of p-queue's queue, whose own types say that it calls what it holds, and name types of browsers. */
+/** What is used of p-queue's queue. By its own types the elements are functions, and they need types of browsers. */
 interface InOrder {
   enqueue(item: Equals, options: { readonly priority: number }): void
   dequeue(): Equals | undefined

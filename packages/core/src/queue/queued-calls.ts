@@ -31,7 +31,6 @@ export const readPriority: Reader<number> = fitting(
   'a whole number',
 )
 
-/** @throws TokenlaneError `INVALID_OPTIONS` */
 export function checkPriority(priority: unknown): void {
   refusingTo('send call', () => readPriority(priority, 'priority'))
 }

@@ -35,7 +35,7 @@ export const isTool: unique symbol = Symbol.for('tokenlane.tool') as never
  * without tokens. For any other response only a status is compared.
  */
 export class CallsWithoutToken {
-  /** By the `baseUrl` of an API, in the managers that have it: tenants have the same, and one of them speaks. */
+  /** By the `baseUrl` of an API. Several tenants have the same API, and only the first of them reports. */
   readonly #emits = new Map<string, Set<Emit>>()
   readonly #told = new Set<string>()
   readonly #tokenEndpoints = new Set<string>()

@@ -50,7 +50,6 @@ export class AttemptPass implements Pass, QueuedCall, RefusedCall {
   #isSent = false
   #isOver = false
   #verdict: Verdict | undefined = undefined
-  /** Why the next attempt is due. */
   #again: ResendReason = 'retried'
   /** How long it waits for a renewal, in milliseconds. */
   #wait = 0
@@ -111,7 +110,6 @@ export class AttemptPass implements Pass, QueuedCall, RefusedCall {
     return this.#api.queue?.enter(this, signal) ?? this.#waitForToken(signal)
   }
 
-  /** Waits without a queue. */
   async #waitForToken(signal: AbortSignal | undefined): Promise<Pass> {
     const { baseUrl, callsUnderWay, token } = this.#api
     const waited = token.wait(signal)
@@ -275,7 +273,6 @@ export class AttemptPass implements Pass, QueuedCall, RefusedCall {
   }
 }
 
-/** Returns a function that measures how long a call has waited for a token since now, in milliseconds. */
 function tokenTime(queue: ApiQueue | undefined): () => number {
   const waits = queue?.waitingTime.start()
   const start = performance.now()

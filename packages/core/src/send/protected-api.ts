@@ -20,7 +20,6 @@ export function refuseLatePolicy(api: string): never {
   return refuse('ratePolicy', missing, 'one from the start, even `{ limits: [] }`')
 }
 
-/** One API of a manager: what its calls share, and what can be asked of it and set. */
 export class ProtectedApi implements Api {
   readonly baseUrl: string
   readonly issuer: string
@@ -69,7 +68,6 @@ export class ProtectedApi implements Api {
     this.#context.queue?.resume()
   }
 
-  /** @throws TokenlaneError `INVALID_OPTIONS` if there is no rate policy to change. */
   setRatePolicy(policy: CheckedPolicy): void {
     const { queue } = this.#context
     if (queue === undefined) refuseLatePolicy(this.baseUrl)

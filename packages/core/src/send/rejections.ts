@@ -102,7 +102,6 @@ export class Rejections {
     return this.#api.token.wait(signal)
   }
 
-  /** What the last token request failed with, until one succeeds. */
   get failure(): CurrentToken['failure'] {
     return this.#api.token.failure
   }

@@ -54,7 +54,6 @@ export function sharedSource(
     }
   }
 
-  /** Returns a grant whose `drop` drops its entry, too. */
   function keep(grant: Grant, name: string, entry: string, token: StoredToken): Grant {
     const own: typeof kept = { name, entry, token }
     kept = own
@@ -167,7 +166,6 @@ function isPutBack({ refusedAt }: StoredRefusal): boolean {
   return Math.abs(Date.now() - refusedAt) > refusalMemory + clockTolerance
 }
 
-/** Returns the error of a process whose client was refused to another process. */
 function refusedBefore(
   endpoint: TokenEndpoint,
   { status, oauthError }: StoredRefusal,

@@ -14,7 +14,6 @@ const grace = 10_000
 /** How many tenants are looked at to find one to drop. */
 const mostLooks = 100
 
-/** The parts of a tenant's manager. */
 interface Behind extends Registration {
   /** Whether a limiter that outlives the manager keeps its units. */
   readonly hasLimiter: boolean

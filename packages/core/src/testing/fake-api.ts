@@ -95,7 +95,6 @@ export class FakeApi extends ProtectedApi {
     return { calls: this.#calls, sends: this.#sends, queued: this.status().queued ?? 0 }
   }
 
-  /** Takes the response to the next attempt for a 401. */
   refuseOnce(): void {
     this.#refusals += 1
   }

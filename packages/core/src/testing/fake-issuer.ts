@@ -5,7 +5,6 @@ import { oneOf, type Reader } from '../options/reader.ts'
 import { AccessToken } from '../access-token.ts'
 import type { CurrentToken, RenewingToken } from '../token/renewing-token.ts'
 
-/** Why a call can have no token. */
 export type TokenFailure = Extract<
   TokenlaneErrorCode,
   | 'CREDENTIALS_UNAVAILABLE'
@@ -29,7 +28,6 @@ const end = Date.UTC(2100, 0)
 /** A fake issuer: its token comes at once and never expires; there is another one after each 401. */
 export interface FakeIssuer {
   readonly token: CurrentToken & Pick<RenewingToken, 'isIdle' | 'close'>
-  /** Lets the next call that needs a token fail. */
   failOnce(code: TokenFailure): void
   status(): IssuerStatus
 }

@@ -114,7 +114,6 @@ export function fakeTokens<const Issuer extends string = string>(
   const tokens = standInFor<Issuer>(() => now.functions)
   const observers = observersOf([], tokens)
   let now = behind(checked, observers)
-  /** The API of that base URL, or all APIs without one. */
   const apisAt = (action: string, baseUrl: string | URL | undefined): readonly FakeApi[] =>
     baseUrl === undefined ? now.apis : [refusingTo(action, () => apiAt(now.apis, baseUrl))]
 

@@ -11,7 +11,6 @@ export interface Moment {
 
 export const moment = (): Moment => ({ wall: Date.now(), monotonic: performance.now() })
 
-/** Returns the moment `ms` milliseconds after another one. */
 export function later({ wall, monotonic }: Moment, ms: number): Moment {
   return { wall: wall + ms, monotonic: monotonic + ms }
 }

@@ -7,7 +7,6 @@ export function canSendCertificate(): boolean {
   return nodeHttps() !== undefined
 }
 
-/** Returns why OpenSSL cannot use a certificate with a key, `undefined` if it can. */
 export function tlsFault(identity: TlsIdentity): string | undefined {
   try {
     secureContext(identity)

@@ -47,7 +47,6 @@ export interface Response {
     readonly soonest: number
     readonly used: readonly number[]
   }[]
-  /** What other processes said: about what, the text, and for how long it holds. */
   readonly words: readonly (readonly [about: string, text: string, ms: number])[]
   readonly counts: readonly [accepted: number, refused: number]
   readonly trips: readonly [RoundTripSum, RoundTripSum]

@@ -36,7 +36,6 @@ const never = Number.NEGATIVE_INFINITY
 export interface FleetLimiterOptions {
   readonly exchange: Exchange
   readonly link: Pick<Link, 'errors' | 'isBypassed' | 'bypass'>
-  /** Names the process. */
   readonly name: string
   readonly fallbackShare: number
   readonly timeout: number

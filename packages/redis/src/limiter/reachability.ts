@@ -50,7 +50,6 @@ export class Reachability {
     return this.#state === 'together'
   }
 
-  /** Redis has not responded since `since`. */
   lose(since: number): void {
     if (this.#state === 'together') this.#aloneSince = since
     this.#state = 'away'

@@ -19,7 +19,6 @@ export interface Unit {
   isOver?: boolean
 }
 
-/** What Redis should know. */
 interface Report extends Pick<Request, 'accepted' | 'refused'> {
   readonly units: readonly UnitReport<string>[]
   readonly known: () => void
@@ -68,7 +67,6 @@ export class Units {
     return (grants[0]?.dueAt?.monotonic ?? Infinity) + lead
   }
 
-  /** Gives back granted units that no call takes any more. */
   drop(grants: Unit[]): void {
     for (const unit of grants.splice(0)) this.#settle(unit, 0)
   }
@@ -108,7 +106,6 @@ export class Units {
     this.reportBy(this.#runtime.now() + within)
   }
 
-  /** Sends an attempt with a unit. */
   take(unit: Unit, tellWithin: CountedClaim['tellWithin'], share?: Permit): Permit {
     const { arrivals } = this
     const { cost } = unit
