@@ -1,8 +1,8 @@
 // What a whole call costs through each client on loopback: bare, with what people write by hand, and with Tokenlane.
-import type { Client } from './children/caller.ts'
+import type { CallerOrder, Client } from './children/caller.ts'
 import type { ServicePlace } from './children/http-service.ts'
-import type { Figure } from './support/round.ts'
-import { startCaller, startChild, tellOf, type Caller } from './support/child.ts'
+import type { Figure, Round } from './support/round.ts'
+import { startChild, tellOf } from './support/child.ts'
 import { median, printTable } from './support/figures.ts'
 import { interleaved, spreadOf, spreadText } from './support/rounds.ts'
 import { variantNames, type VariantName } from './support/variants.ts'
@@ -77,4 +77,26 @@ function ratios(figures: Figures, name: VariantName, base: VariantName, key: key
 /** Microseconds of CPU per call where only a quarter of the rounds took less: what disturbs only ever adds. */
 function quietOf(figures: Figures, name: VariantName): number {
   return spreadOf((figures.get(name) ?? []).map(({ cpu }) => cpu)).low
+}
+
+/** A process that makes calls of one variant through one client. */
+interface Caller {
+  /** The variants that its client has. */
+  readonly variants: readonly VariantName[]
+  round(round: Round): Promise<Figure>
+  stop(): void
+}
+
+async function startCaller(order: CallerOrder): Promise<Caller> {
+  const child = startChild('caller.ts', order)
+  const variants = await tellOf<VariantName[]>(child)
+  return {
+    variants,
+    round(round) {
+      const figure = tellOf<Figure>(child)
+      child.send(round)
+      return figure
+    },
+    stop: () => child.disconnect(),
+  }
 }

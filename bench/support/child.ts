@@ -1,10 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 
-import type { CallerOrder } from '../children/caller.ts'
-import type { Figure, Round } from './round.ts'
-import type { VariantName } from './variants.ts'
-
 /** Starts a file of `children/` in a process of its own and tells it what to do. */
 export function startChild(file: string, order: unknown): ChildProcess {
   const child = fork(new URL(`../children/${file}`, import.meta.url), { execArgv: ['--expose-gc'] })
@@ -32,27 +28,5 @@ export async function tellOf<T>(child: ChildProcess): Promise<T> {
     return message as T
   } finally {
     gone.abort()
-  }
-}
-
-/** A process that makes calls of one variant through one client. */
-export interface Caller {
-  /** The variants that its client has. */
-  readonly variants: readonly VariantName[]
-  round(round: Round): Promise<Figure>
-  stop(): void
-}
-
-export async function startCaller(order: CallerOrder): Promise<Caller> {
-  const child = startChild('caller.ts', order)
-  const variants = await tellOf<VariantName[]>(child)
-  return {
-    variants,
-    round(round) {
-      const figure = tellOf<Figure>(child)
-      child.send(round)
-      return figure
-    },
-    stop: () => child.disconnect(),
   }
 }

@@ -10,24 +10,9 @@ import {
 } from '@tokenlane/core/adapter'
 
 import { bodyNow } from './given-body.ts'
-import { ownInit } from './given-init.ts'
+import { ownInit, type TokenlaneRequestInit } from './given-init.ts'
 
 type FetchArguments = ReturnType<OutgoingCall['next']>
-
-/** What a `fetch` takes that is declared once, or twice as with the types of Bun and Node together. */
-type InitOf<Fetch> = Fetch extends {
-  (input: never, init?: infer First): unknown
-  (input: never, init?: infer Last): unknown
-}
-  ? NonNullable<First> & NonNullable<Last>
-  : never
-
-/** What the runtime's `fetch` takes, undici's `dispatcher` for this call, and how Tokenlane treats it. */
-export type TokenlaneRequestInit = InitOf<typeof globalThis.fetch> & {
-  tokenlane?: CallOptions | undefined
-  /** Node's `fetch` accepts it in addition to the Fetch standard's options. */
-  dispatcher?: unknown
-}
 
 /** A call of `fetch` with a URL, which can be sent more than once. */
 export class Call implements OutgoingCall {

@@ -9,7 +9,7 @@ import {
   type TokenManager,
 } from '@tokenlane/core/adapter'
 
-import { Call, type TokenlaneRequestInit } from './call.ts'
+import { Call } from './call.ts'
 import { isRequest, requestCall } from './given-request.ts'
 import { globalFetch } from './global-fetch.ts'
 

@@ -9,8 +9,7 @@ import {
   type OutgoingCall,
 } from '@tokenlane/core/adapter'
 
-import type { TokenlaneRequestInit } from './call.ts'
-import { ownInit, standard } from './given-init.ts'
+import { ownInit, standard, type TokenlaneRequestInit } from './given-init.ts'
 
 /** Whether this is a `Request`. The tag recognizes one of another realm or package, too. */
 export function isRequest(value: unknown): value is Request {

@@ -5,4 +5,4 @@ export {
   type TokenlaneFetch,
 } from './create-fetch.ts'
 export { installTokens } from './install-tokens.ts'
-export type { TokenlaneRequestInit } from './call.ts'
+export type { TokenlaneRequestInit } from './given-init.ts'
