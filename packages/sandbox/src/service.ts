@@ -44,13 +44,8 @@ export async function startService(
   const certificates = await makeCertificates(place.names)
   const open = (offset: number): Promise<LoopbackServer> =>
     openLoopbackServer(certificates, place, port === undefined ? undefined : port + offset)
-  const servers = await Promise.all([1, 2, 3, 4].map((offset) => open(offset)))
-  const [authServer, weblinkAuthServer, apiServer, weblinkServer] = servers as [
-    LoopbackServer,
-    LoopbackServer,
-    LoopbackServer,
-    LoopbackServer,
-  ]
+  const servers = await Promise.all([open(1), open(2), open(3), open(4)])
+  const [authServer, weblinkAuthServer, apiServer, weblinkServer] = servers
   const [generalUrl, weblinkUrl] = [`${apiServer.origin}/`, `${weblinkServer.origin}/api/`]
   const pulse = new Pulse(now)
   const connections = new Connections()

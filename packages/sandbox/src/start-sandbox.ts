@@ -77,16 +77,16 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       writeCa(caFile, ca + trustedBefore())
       closing.push(trustInThisProcess(ca))
     }
-    const http = checked.control
-      ? await serveControl({
-          control,
-          listen: (listener) => journal.listen(listener),
-          token: controlToken,
-          ca,
-          place,
-          port,
-        })
-      : undefined
+    // loaded only if it is wanted: most tests do not need it
+    const serving = checked.control ? await import('./control/http-control.ts') : undefined
+    const http = await serving?.startHttpControl({
+      control,
+      listen: (listener) => journal.listen(listener),
+      token: controlToken,
+      ca,
+      place,
+      port,
+    })
     if (http !== undefined) {
       closing.push(() => http.close())
       controlPlace = { origin: http.origin, token: controlToken }
@@ -120,14 +120,6 @@ function writeCa(file: string, pem: string): void {
   } catch (error) {
     throw new TypeError(`"caFile" cannot be written: ${(error as Error).message}`, { cause: error })
   }
-}
-
-type ServeControl = typeof import('./control/http-control.ts').startHttpControl
-
-/** Loads and starts HTTP control. It is loaded only with the option `control`, because most tests do not need it. */
-const serveControl: ServeControl = async (options) => {
-  const { startHttpControl } = await import('./control/http-control.ts')
-  return startHttpControl(options)
 }
 
 const randomToken = (): string => randomBytes(24).toString('base64url')

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { Readable } from 'node:stream'
 
@@ -9,7 +8,7 @@ import { methodNotAllowed } from 'hono/method-not-allowed'
 
 import { check, object, optional, wholeNumber } from '../allowed.ts'
 import { objectIn } from '../in-words.ts'
-import { connectionsOf, listen } from '../server/loopback-server.ts'
+import { closing, listen } from '../server/loopback-server.ts'
 import { hostIn, type Place } from '../server/place.ts'
 import { consolePage, securityHeaders } from './console-page.ts'
 import { definitions, type ControlName } from './definitions.ts'
@@ -40,7 +39,7 @@ export interface HttpControl {
 export async function startHttpControl(options: HttpControlOptions): Promise<HttpControl> {
   const { control, listen: hear, token, ca, place } = options
   const server = createServer()
-  const cutConnections = connectionsOf(server)
+  const close = closing(server)
   const port = await listen(server, place, options.port)
   const origin = `http://${hostIn(place.name)}:${port}`
   const guard = { hosts: place.names.map((name) => `${hostIn(name)}:${port}`), token }
@@ -99,15 +98,7 @@ export async function startHttpControl(options: HttpControlOptions): Promise<Htt
 
   const respond = getRequestListener((request) => app.fetch(request), { overrideGlobalObjects: false })
   server.on('request', (request, response) => void respond(request, response))
-  return {
-    origin,
-    async close() {
-      const closed = once(server, 'close')
-      server.close()
-      cutConnections()
-      await closed
-    },
-  }
+  return { origin, close }
 }
 
 const eventsQuery = object<{ after?: number; 'Last-Event-ID'?: number }>({

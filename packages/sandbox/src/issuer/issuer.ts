@@ -56,27 +56,20 @@ const noCounts: IssuerCounts = { requests: 0, issued: 0, refused: 0, failed: 0 }
 export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
   const { realm, origin, settings, registration, ledger, now, random, clock } = options
   const { clientAuthentication, tokenPath, workloadIdentity } = settings
-  const cluster =
-    workloadIdentity === false
-      ? undefined
-      : createCluster(
-          {
-            origin,
-            subject: `system:serviceaccount:shop:${realm}`,
-            singleUse: workloadIdentity === 'single-use',
-          },
-          () => clock.epoch(),
-        )
+  const subject = `system:serviceaccount:shop:${realm}`
+  const workload = { origin, subject, singleUse: workloadIdentity === 'single-use' }
+  const cluster = workloadIdentity === false ? undefined : createCluster(workload, () => clock.epoch())
   const oauth = await createOAuthServer(options, cluster)
   const faults = new FaultSlot<Fault>(now, random)
   let counts = { ...noCounts }
 
-  /** Returns what became of a request that met a fault; `undefined` if it met none, or is to be cut in its body. */
-  const meetFault = async (
+  /** Answers a request unless it meets a fault. */
+  const unlessFaulty = async (
     { socket }: IncomingMessage,
     response: ServerResponse,
-    fault: Fault | undefined,
-  ): Promise<Outcome | undefined> => {
+    answer: () => Promise<Outcome> | Outcome,
+  ): Promise<Outcome> => {
+    const fault = faults.take()
     if (fault === 'cut') {
       socket.destroy()
       return { decision: 'failed', reason: 'the sandbox cut the connection (killIssuer)', cut: true }
@@ -85,32 +78,18 @@ export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
     if (held > 0) await pause(held)
     // a request whose client closed the connection must not count as issued
     if (response.closed) {
-      return {
-        decision: 'left',
-        reason: `the client disconnected during the issuer's delay of ${inSeconds(held)} (slowIssuer)`,
-      }
+      const reason = `the client disconnected during the issuer's delay of ${inSeconds(held)} (slowIssuer)`
+      return { decision: 'left', reason }
     }
-    if (fault === 'cut-body') cutInBody(response)
-    else if (fault !== undefined) {
-      send(response, fault)
-      return { decision: 'failed', reason: `the sandbox responded with ${fault.status} (failIssuer)` }
+    if (fault === undefined) return answer()
+    if (fault === 'cut-body') {
+      cutInBody(response)
+      await answer()
+      const reason = 'the sandbox cut the connection in the middle of the body (killIssuer)'
+      return { decision: 'failed', reason, cut: true }
     }
-    return undefined
-  }
-
-  /** Answers a request unless it meets a fault. */
-  const unlessFaulty = async (
-    request: IncomingMessage,
-    response: ServerResponse,
-    answer: () => Promise<Outcome> | Outcome,
-  ): Promise<Outcome> => {
-    const fault = faults.take()
-    const met = await meetFault(request, response, fault)
-    if (met !== undefined) return met
-    const outcome = await answer()
-    if (fault !== 'cut-body') return outcome
-    const reason = 'the sandbox cut the connection in the middle of the body (killIssuer)'
-    return { decision: 'failed', reason, cut: true }
+    send(response, fault)
+    return { decision: 'failed', reason: `the sandbox responded with ${fault.status} (failIssuer)` }
   }
 
   const grant = async (request: IncomingMessage, response: ServerResponse): Promise<Outcome> => {
@@ -125,13 +104,8 @@ export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
       const reason = `issued ${entry.name} for ${inSeconds(entry.lifetime)}`
       return { decision: 'issued', reason, entry, flaws }
     }
-    const takesAssertions = cluster !== undefined
-    return judgeTokenRequest(request, exchange, {
-      realm,
-      registration,
-      clientAuthentication,
-      takesAssertions,
-    })
+    const judge = { realm, registration, clientAuthentication, takesAssertions: cluster !== undefined }
+    return judgeTokenRequest(request, exchange, judge)
   }
 
   const issuer: Issuer = {

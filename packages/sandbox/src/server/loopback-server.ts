@@ -53,7 +53,7 @@ export async function openLoopbackServer(
   })
   // TLS in Bun does not accept a socket that was read from, so old TLS versions are not noticed there
   const server = process.versions['bun'] === undefined ? watched : https
-  const cutConnections = connectionsOf(server)
+  const close = closing(server)
 
   return {
     origin: `https://${hostIn(place.name)}:${await listen(server, place, port)}`,
@@ -65,12 +65,7 @@ export async function openLoopbackServer(
         handler(request, response, opened).catch(() => response.destroy())
       })
     },
-    async close() {
-      const closed = once(server, 'close')
-      server.close()
-      cutConnections()
-      await closed
-    },
+    close,
   }
 }
 
@@ -92,14 +87,17 @@ export async function listen(server: Server, place: Pick<Place, 'address'>, port
   return (server.address() as AddressInfo).port
 }
 
-/** Returns a function that cuts every connection; closeAllConnections() of Node misses those in a TLS handshake. */
-export function connectionsOf(server: Server): () => void {
+/** Returns what closes a server and cuts its connections; Node's closeAllConnections() misses those in a TLS handshake. */
+export function closing(server: Server): () => Promise<void> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
-  return () => {
+  return async () => {
+    const closed = once(server, 'close')
+    server.close()
     for (const socket of sockets) socket.destroy()
+    await closed
   }
 }
