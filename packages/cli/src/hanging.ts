@@ -1,3 +1,15 @@
+import type { styleText } from 'node:util'
+
+/** A stream that gets text. `styleText` adds colours only if it is a terminal that supports them. */
+export type TextStream = NonNullable<Parameters<typeof styleText>[2]>['stream'] & {
+  readonly columns?: number
+}
+
+/** Returns how wide text for people is at most, 80 columns if the stream is wider. */
+export function textWidth(stream: TextStream): number {
+  return Math.min(80, columnsOf(stream, 80))
+}
+
 /** Returns the width of a stream. A terminal that does not know its own, such as that of `docker exec -t`, reports 0. */
 export function columnsOf(stream: { readonly columns?: number } | undefined, otherwise: number): number {
   return stream?.columns || otherwise

@@ -120,7 +120,7 @@ export function isOfRedis({ by = '' }: Connections): boolean {
 }
 
 /** Returns a sentence that names the connections, such as `127.0.0.1:6379 (@redis/client: ECONNREFUSED, 53 times)`. */
-export function inWords(connections: readonly Connections[]): string {
+export function connectionsText(connections: readonly Connections[]): string {
   if (connections.length === 0) return ''
   const all = connections.map(({ place, by, count, outcome }) => {
     const times = count > 1 ? `, ${count} times` : ''

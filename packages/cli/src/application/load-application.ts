@@ -9,7 +9,7 @@ import { CannotLook } from '../exit-status.ts'
 import { guide } from '../guide.ts'
 import { failureCode } from '../failure-code.ts'
 import type { Application, RefusedApplication, Source } from './application.ts'
-import { type Connections, inWords, isOfRedis, watchConnections } from './connections.ts'
+import { type Connections, connectionsText, isOfRedis, watchConnections } from './connections.ts'
 import { fromEnvironment } from './from-environment.ts'
 import { resolveTypeScript, typescriptHint } from './typescript.ts'
 import { whatFailed } from './what-failed.ts'
@@ -49,12 +49,7 @@ export async function loadApplication(source: Source): Promise<Application | Ref
       )
     return { ...about, tokens, exports, connections, ...seen }
   } catch (error) {
-    if (error instanceof RedisFailed)
-      return {
-        ...about,
-        refused: [],
-        redis: { connection: error.connection, message: error.message },
-      }
+    if (error instanceof RedisFailed) return { ...about, refused: [], redis: error }
     const refused = refusalsIn(error)
     if (refused === undefined) throw error
     return { ...about, refused }
@@ -80,7 +75,7 @@ async function load(
   // standard output is kept for the result of the command
   console.log = console.info = console.debug = console.error
   const late = (what: string, fix: string): CannotLook => {
-    const seen = `${path} ${what}: a top-level \`await\` is still pending.${inWords(connections())}`
+    const seen = `${path} ${what}: a top-level \`await\` is still pending.${connectionsText(connections())}`
     const silent = connections().find((one) => isOfRedis(one) && one.outcome === 'no response')
     if (silent === undefined) return new CannotLook(`${seen} ${fix}`)
     return new RedisFailed(`${seen} Redis accepts connections but does not respond.`, { ...silent })
@@ -101,7 +96,7 @@ async function load(
     return await Promise.race([import(pathToFileURL(file).href) as Promise<Exports>, neverEnds.promise])
   } catch (error) {
     if (error instanceof CannotLook || refusalsIn(error) !== undefined) throw error
-    const message = `${path} cannot be loaded: ${whatFailed(error)}.${inWords(connections())}${typescriptHint(error, file)}`
+    const message = `${path} cannot be loaded: ${whatFailed(error)}.${connectionsText(connections())}${typescriptHint(error, file)}`
     const code = failureCode(error)
     const redis = connections().find((one) => isOfRedis(one) && (one.outcome === code || one.error === error))
     throw redis ? new RedisFailed(message, { ...redis }) : new CannotLook(message)
@@ -130,10 +125,7 @@ class RedisFailed extends CannotLook {
 }
 
 /** The functions by which a copy of core tells how its managers are configured. */
-interface Door {
-  readonly configurationOf: typeof configurationOf
-  readonly inspectionOf: typeof inspectionOf
-}
+type Door = Pick<typeof import('@tokenlane/core/adapter'), 'configurationOf' | 'inspectionOf'>
 
 function lookInto(
   tokens: unknown,

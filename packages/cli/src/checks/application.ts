@@ -3,6 +3,7 @@ import { missingText } from '../application/from-environment.ts'
 import { type Check, row, table, together } from './finding.ts'
 import { reasonIn } from '../failure-code.ts'
 import { processFloor } from './tls-settings.ts'
+import { sentence } from './words.ts'
 
 const environment = 'environment variables'
 
@@ -24,7 +25,7 @@ const checkRefused: Check = row({
     }),
   id: 'option-wrong',
   subject: ({ option, missing }) => option ?? (missing ? environment : 'options'),
-  seen: ({ seen }) => `${capital(seen)}.`,
+  seen: ({ seen }) => sentence(seen),
   why: ({ missing, several }) =>
     `The application cannot start ${missing ? 'without' : 'with'} ${several ? 'them' : 'it'}.`,
   fix({ seen, fix, named, missing }) {
@@ -50,8 +51,6 @@ function fixOf(seen: string, option: string): string {
     return 'Set the environment variables named above, or use --env-file.'
   return seen.endsWith('is missing') ? `Create ${option}, or correct its path.` : `Correct ${option}.`
 }
-
-export const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 
 /** Finds variables of the `--env-file` that do not count as they stand there, or would not with Node's own option. */
 const checkEnvFile: Check = table({

@@ -3,8 +3,8 @@ import type { Facts } from '../facts/facts.ts'
 import type { CertificateFacts, ServerFacts } from '../facts/server.ts'
 import { isRefusedForClock, ownClockOffset } from './clock.ts'
 import { originsOf } from './connection.ts'
+import { dateOf, day, days } from './words.ts'
 
-const day = 86_400_000
 /** A certificate with less time left than this is reported, in milliseconds. */
 const soon = 14 * day
 
@@ -89,8 +89,7 @@ const checkAccepted: Check = table({
       severity: 'warning',
       when: ({ code }) => code === undefined,
       seen({ until, left }) {
-        const days = Math.floor(left / day)
-        const span = days < 1 ? 'less than a day' : `${days} ${days === 1 ? 'day' : 'days'}`
+        const span = left < day ? 'less than a day' : days(left / day)
         return `The certificate expires on ${dateOf(until)}, in ${span}.`
       },
       why: 'From then on, every request fails.',
@@ -175,8 +174,4 @@ function hostsInWords(hosts: readonly string[], subject: string): string {
 /** Returns five names, and how many there are beyond them. */
 function firstOf(names: readonly string[]): string {
   return `${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`
-}
-
-function dateOf(date: Date): string {
-  return Number.isNaN(date.getTime()) ? 'an unknown day' : date.toISOString().slice(0, 10)
 }

@@ -1,6 +1,7 @@
 import type { Facts } from '../facts/facts.ts'
 import type { TokenFacts, TokenFailure } from '../facts/token.ts'
 import { placeOf } from '../credential-variables.ts'
+import { dateOf } from './words.ts'
 
 /** Returns the issuer's `clientAuthentication`; '' if the module failed before it could be read. */
 export function methodOf(issuer: string, { configuration }: Facts): string {
@@ -27,7 +28,7 @@ export function isCertificateRefused(failure: TokenFailure | undefined, method: 
 /** Returns a sentence about a certificate that has expired; '' if it has not, or that is not known. */
 export function expiredText({ certificateUntil: until }: TokenFacts, now: Date): string {
   if (until === undefined || until > now) return ''
-  return `The client certificate expired on ${until.toISOString().slice(0, 10)}.`
+  return `The client certificate expired on ${dateOf(until)}.`
 }
 
 export function renewal(readFrom: string): string {

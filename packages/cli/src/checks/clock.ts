@@ -1,6 +1,7 @@
 import { type Check, row, together } from './finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { ServerFacts } from '../facts/server.ts'
+import { inWords } from './words.ts'
 
 /** How far the clock of a server may differ from this machine's, in milliseconds. */
 const tolerance = 60_000
@@ -92,11 +93,4 @@ function isOff({ offset }: Clock): boolean {
 
 function distance(offset: number): string {
   return `${inWords(Math.abs(offset))} ${offset > 0 ? 'ahead of' : 'behind'}`
-}
-
-/** Returns a duration in a readable unit, such as `90 s` or `5 minutes`. */
-export function inWords(ms: number): string {
-  if (ms < 120_000) return `${Math.round(ms / 1_000)} s`
-  if (ms < 7_200_000) return `${Math.round(ms / 60_000)} minutes`
-  return ms < 172_800_000 ? `${Math.round(ms / 3_600_000)} hours` : `${Math.round(ms / 86_400_000)} days`
 }

@@ -3,11 +3,10 @@ import { guide } from '../guide.ts'
 import type { Facts } from '../facts/facts.ts'
 import { renewal } from './client-certificate.ts'
 import { variableOf } from '../credential-variables.ts'
+import { dateOf, day, days } from './words.ts'
 
 /** A secret with this many days left, or fewer, is reported if `--secret-days` is not given. */
 const usual = 10
-
-const day = 86_400_000
 
 /** Finds secrets and client certificates that must be rotated. */
 const checkEnding: Check = table({
@@ -124,13 +123,4 @@ export const checkSecrets: Check = together(checkEnding, checkUnknownAge, checkO
 
 function readFromOf(issuer: string, { issuers }: Facts['configuration']): string {
   return issuers.find(({ name }) => name === issuer)?.credentials ?? ''
-}
-
-function dateOf(date: Date): string {
-  return date.toISOString().slice(0, 10)
-}
-
-function days(count: number): string {
-  const whole = Math.floor(count)
-  return `${whole} day${whole === 1 ? '' : 's'}`
 }

@@ -1,9 +1,9 @@
-import { inWords } from '../application/connections.ts'
+import { connectionsText } from '../application/connections.ts'
 import { type Check, groupsBy, row, together } from './finding.ts'
 import type { Facts } from '../facts/facts.ts'
 import type { SharedFacts } from '../facts/shared.ts'
-import { capital } from './application.ts'
 import { isUnknownAuthority } from './certificate.ts'
+import { sentence } from './words.ts'
 
 /** Returns whether a file of authorities that could not be loaded explains the failure. */
 function isExplained({ connection }: SharedFacts, { extraAuthorities }: Facts): boolean {
@@ -29,7 +29,7 @@ const checkTrials: Check = row({
   severity: ({ endsModule }) => (endsModule ? 'error' : 'warning'),
   seen({ first: { connection }, failed }) {
     const steps = failed.map(({ failedAt = '', failure }) => `${failedAt} failed (${failure})`).join('; ')
-    return `${capital(steps)}.${connection ? inWords([connection]) : ''}`
+    return `${sentence(steps)}${connection ? connectionsText([connection]) : ''}`
   },
   why: ({ failed, endsModule }) =>
     endsModule

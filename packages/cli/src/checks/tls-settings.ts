@@ -1,5 +1,6 @@
 import { type Check, table } from './finding.ts'
 import { reasonIn } from '../failure-code.ts'
+import { sentence } from './words.ts'
 
 /** What core says of a process that allows TLS below 1.2. */
 export const processFloor: RegExp = /this process allows TLS/
@@ -30,7 +31,7 @@ export const checkTlsSettings: Check = table({
     {
       id: 'tls-floor',
       when: ({ weakness, isProcess }) => weakness !== undefined && isProcess,
-      seen: ({ weakness = '' }) => `${weakness.charAt(0).toUpperCase()}${weakness.slice(1)}.`,
+      seen: ({ weakness = '' }) => sentence(weakness),
       why: 'A secret could travel over a broken TLS version, so nothing is sent.',
       fix: 'Start Node without --tls-min-v1.0 and --tls-min-v1.1; check NODE_OPTIONS too.',
     },

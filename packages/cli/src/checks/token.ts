@@ -4,9 +4,10 @@ import type { TokenFacts, TokenFailure } from '../facts/token.ts'
 import { guide } from '../guide.ts'
 import { refusedFix, signersOf, unsentFix } from './assertion.ts'
 import { expiredText, isCertificateRefused, methodOf, refusedCertificateFix } from './client-certificate.ts'
-import { inWords, ownClockOffset } from './clock.ts'
+import { ownClockOffset } from './clock.ts'
 import { isRefusedToDoctorAlone, unknownHost } from './connection.ts'
 import { type Check, type Group, groupTable, issuersOf, listed } from './finding.ts'
+import { day, inWords, sentence } from './words.ts'
 
 /** An issuer that gave no token. */
 interface Failed {
@@ -205,16 +206,12 @@ function isExplained({ issuer, failure }: TokenFacts, facts: Facts): boolean {
 
 /** Core makes assertions by the issuer's clock, unless it differs by more than a day. */
 function isRefusedForClock(issuer: string, facts: Facts): boolean {
-  return methodOf(issuer, facts) === 'private_key_jwt' && Math.abs(ownClockOffset(facts)) > 86_400_000
+  return methodOf(issuer, facts) === 'private_key_jwt' && Math.abs(ownClockOffset(facts)) > day
 }
 
 function noFailure({ issuer, duration }: TokenFacts): TokenFailure {
   const reason = `issuer "${issuer}" returned neither a token nor an error in ${Math.round(duration / 1_000)} s`
   return { code: 'TOKEN_REQUEST_TIMEOUT', reason }
-}
-
-function sentence(reason: string): string {
-  return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}${/[.?]$/.test(reason) ? '' : '.'}`
 }
 
 /** How to fix a request that the issuer refuses, by its OAuth error. */

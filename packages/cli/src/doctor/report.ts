@@ -1,17 +1,14 @@
 import { styleText } from 'node:util'
 
-import { columnsOf, hanging } from '../hanging.ts'
+import { hanging, type TextStream, textWidth } from '../hanging.ts'
 import type { Diagnosis } from './doctor.ts'
 import type { Finding } from '../checks/finding.ts'
-
-/** The stream that gets the text. `styleText` adds colours only if it is a terminal that supports them. */
-type Stream = NonNullable<Parameters<typeof styleText>[2]>['stream'] & { readonly columns?: number }
 
 const colours = { error: 'red', warning: 'yellow', info: 'cyan' } as const
 
 /** Returns a diagnosis as readable text, at most 80 columns wide unless a word is longer. */
-export function reportText({ ok, findings, looked }: Diagnosis, stream: Stream): string {
-  const columns = Math.min(80, columnsOf(stream, 80))
+export function reportText({ ok, findings, looked }: Diagnosis, stream: TextStream): string {
+  const columns = textWidth(stream)
   const blocks = findings.map((finding) => findingText(finding, columns, stream))
   const lookedText = ['Checked', ...looked.map(({ text }) => hanging('  ', text, 4, columns))].join('\n')
   const end = ok ? styleText('green', 'No problems found.', { stream }) : `${countText(findings)}.`
@@ -21,7 +18,7 @@ export function reportText({ ok, findings, looked }: Diagnosis, stream: Stream):
 function findingText(
   { id, severity, subject, seen, why, fix, url }: Finding,
   columns: number,
-  stream: Stream,
+  stream: TextStream,
 ): string {
   const head = `${styleText(colours[severity], severity, { stream })} ${styleText('bold', id, { stream })}`
   const isLong = severity.length + id.length + subject.length + 3 > columns

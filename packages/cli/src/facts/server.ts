@@ -53,7 +53,7 @@ export interface CertificateFacts {
 }
 
 /** How long a server may take, in milliseconds. */
-const longest = 5_000
+export const longest = 5_000
 
 /**
  * Connects as the runtime's `fetch` would and returns how far the connection got. Sends neither credentials nor tokens.
@@ -217,8 +217,12 @@ async function clockOf(url: URL, socket: Socket, signal: AbortSignal): Promise<R
   })
   request.end()
   const [{ headers }] = (await once(request, 'response')) as [IncomingMessage]
-  const date = Date.parse(headers.date ?? '')
-  // the `Date` header is exact to one second
+  return clockOffsetBy(headers.date)
+}
+
+/** A `Date` header is exact to one second. */
+export function clockOffsetBy(header: string | null | undefined): Pick<Reach, 'clockOffset'> {
+  const date = Date.parse(header ?? '')
   return Number.isNaN(date) ? {} : { clockOffset: Date.now() - date }
 }
 

@@ -1,5 +1,5 @@
 import type { Application } from '../application/application.ts'
-import { lookAtServer, type ServerFacts } from './server.ts'
+import { clockOffsetBy, longest, lookAtServer, type ServerFacts } from './server.ts'
 import { failureCode } from '../failure-code.ts'
 
 /**
@@ -38,9 +38,6 @@ function byOrigin(urls: readonly (readonly [url: string, role: string])[]): Read
   return roles
 }
 
-/** How long a server may take, in milliseconds. */
-const longest = 5_000
-
 /**
  * Returns whether an issuer can be reached through the `fetch` that the application's token requests use, and whether
  * it can be reached directly. The `fetch` sends a HEAD request for `/` without credentials.
@@ -66,8 +63,7 @@ async function reach(
       signal: AbortSignal.timeout(longest),
     })
     await body?.cancel()
-    const date = Date.parse(headers.get('date') ?? '')
-    return Number.isNaN(date) ? {} : { clockOffset: Date.now() - date }
+    return clockOffsetBy(headers.get('date'))
   } catch (error) {
     return { failure: failureCode(error) }
   }

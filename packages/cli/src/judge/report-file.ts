@@ -15,7 +15,7 @@ export const sarif: RegExp = /^\uFEFF?\s*\{[^]*"runs"\s*:\s*\[/
  * @throws WrongUsage at once if the file cannot be written, or has anything but a report or nothing in it.
  */
 export function reportFile(file: string, report: RegExp): (text: string) => void {
-  const inWords = (act: () => void): void => {
+  const orRefuse = (act: () => void): void => {
     try {
       act()
     } catch (error) {
@@ -23,7 +23,7 @@ export function reportFile(file: string, report: RegExp): (text: string) => void
     }
   }
   let text = ''
-  inWords(() => {
+  orRefuse(() => {
     const found = statSync(file, { throwIfNoEntry: false })
     accessSync(found ? file : dirname(file), constants.W_OK)
     // a pipe or a terminal has nothing to lose
@@ -31,5 +31,5 @@ export function reportFile(file: string, report: RegExp): (text: string) => void
   })
   if (text.trim() !== '' && !report.test(text))
     throw new WrongUsage(`Cannot write ${file}: it exists and is not such a report; name a new file`)
-  return (written) => inWords(() => writeFileSync(file, written))
+  return (written) => orRefuse(() => writeFileSync(file, written))
 }

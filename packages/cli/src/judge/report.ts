@@ -2,12 +2,9 @@ import { styleText } from 'node:util'
 
 import { printable } from '@tokenlane/core/adapter'
 
-import { columnsOf, hanging } from '../hanging.ts'
+import { hanging, type TextStream, textWidth } from '../hanging.ts'
 import type { Exam, Grade } from './exam.ts'
 import type { SceneFinding, SceneReport } from './play-scene.ts'
-
-/** The stream that gets the text. `styleText` adds colours only if it is a terminal that supports them. */
-type Stream = NonNullable<Parameters<typeof styleText>[2]>['stream'] & { readonly columns?: number }
 
 type EntryLine = (entry: SceneFinding['evidence'][number]) => string
 
@@ -21,8 +18,8 @@ const colours: Readonly<Record<Grade, 'green' | 'yellow' | 'red'>> = {
 const shownEvidence = 3
 
 /** Returns an exam as readable text, at most 80 columns wide unless a word or a line of evidence is longer. */
-export function examText(exam: Exam, entryLine: EntryLine, stream: Stream): string {
-  const columns = Math.min(80, columnsOf(stream, 80))
+export function examText(exam: Exam, entryLine: EntryLine, stream: TextStream): string {
+  const columns = textWidth(stream)
   return [...exam.scenes.map((scene) => sceneText(scene)), gradeText(exam)].join('\n\n')
 
   function sceneText({ name, title, notGraded, findings, seen, output }: SceneReport): string {
