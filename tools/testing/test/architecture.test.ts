@@ -48,7 +48,7 @@ test.each(Array.from(named.matchAll(/`((?:[\w-]+\/)+[\w-]+\.ts)`/g), ([, path = 
 )
 
 test.each(
-  Array.from(named.matchAll(/`((?:[\w-]+\/)+[\w-]+\.ts)`, `([#\w]+)`/g), ([, path = '', name = '']) => [
+  Array.from(named.matchAll(/`((?:[\w-]+\/)+[\w-]+\.ts)`[,:] `([#\w]+)`/g), ([, path = '', name = '']) => [
     path,
     name,
   ]),
