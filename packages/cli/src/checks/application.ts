@@ -7,7 +7,6 @@ import { sentence } from './words.ts'
 
 const environment = 'environment variables'
 
-/** Finds options that `createTokenManager` refused: one finding for each. */
 const checkRefused: Check = row({
   cases: ({ refused }) =>
     refused.flatMap((error) => {
@@ -35,7 +34,6 @@ const checkRefused: Check = row({
   },
 })
 
-/** Finds APIs without a URL: one finding for all. */
 const checkMissingApis: Check = row({
   cases: ({ missingApis }) => (missingApis.length === 0 ? [] : [`${missingText(missingApis)}.`]),
   severity: 'warning',
@@ -52,7 +50,6 @@ function fixOf(seen: string, option: string): string {
   return seen.endsWith('is missing') ? `Create ${option}, or correct its path.` : `Correct ${option}.`
 }
 
-/** Finds variables of the `--env-file` that do not count as they stand there, or would not with Node's own option. */
 const checkEnvFile: Check = table({
   cases: ({ envFile }) =>
     (['overridden', 'cut', 'early'] as const)
@@ -84,7 +81,6 @@ const checkEnvFile: Check = table({
   ],
 })
 
-/** Finds packages of the suite that use another copy of core, or have another version than core. */
 const checkPackages: Check = table({
   cases({ packages }) {
     const own = packages.find(({ name }) => name === '@tokenlane/core')
@@ -117,7 +113,6 @@ const checkPackages: Check = table({
 
 const testing = /(?:^|[.-])(?:test|testing|tst|uat|qa|dev|stage|staging|sandbox|preprod|int)\d*(?=[.-])/
 
-/** Finds APIs that seem to belong to another environment than their issuer, by the names of their hosts. */
 const checkEnvironments: Check = row({
   cases: ({ configuration }) =>
     configuration.apis.flatMap(({ baseUrl, issuer }) => {

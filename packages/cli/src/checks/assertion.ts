@@ -4,7 +4,6 @@ import type { TokenFacts } from '../facts/token.ts'
 export const unsentFix =
   "Request the assertion for the audience named in the message, check that whatever renews it is running (Kubernetes never updates a file that is mounted with `subPath`), and check this machine's clock."
 
-/** Finds assertions from outside that do not work beside another client of the issuer. */
 const checkOutcomes: Check = table({
   cases: ({ tokens }) =>
     tokens.flatMap((token) =>
@@ -36,7 +35,6 @@ const checkOutcomes: Check = table({
 /** The kubelet replaces a file at four fifths of its life, and looks about once a minute, in milliseconds. */
 const grace = 120_000
 
-/** Finds files of assertions that other users may read, or that nothing replaced in time. */
 const checkFiles: Check = table({
   cases: ({ tokens, now }) =>
     tokens.flatMap(({ issuer, assertionFiles = [] }) =>

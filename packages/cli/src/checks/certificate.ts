@@ -37,7 +37,6 @@ const checkAuthoritiesFile: Check = row({
   fix: 'Correct the path, or the file: each certificate in PEM form (`openssl x509 -inform der` converts another), whole, and a line break after each. If all that is right, the variable was set after Node had started: set it before, not in a module. Then restart.',
 })
 
-/** Finds authorities that this process does not trust. */
 const checkUnknownAuthorities: Check = row({
   cases: (facts) =>
     facts.extraAuthorities?.fault === undefined
@@ -126,7 +125,6 @@ function validity({ from, until, code }: { from: Date; until: Date; code: string
   return `It is valid from ${dateOf(from)} to ${dateOf(until)} (${code}).`
 }
 
-/** Finds authorities that are trusted, and that Node does not ship. */
 const checkPrivateAuthorities: Check = row({
   cases(facts) {
     const accepted = shownIn(facts).filter(({ certificateFailure: code }) => code === undefined)

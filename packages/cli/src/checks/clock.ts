@@ -38,7 +38,6 @@ const checkOwnClock: Check = row({
   fix: "Synchronize this machine's clock (NTP). If it is right, the server's is wrong: tell its operator.",
 })
 
-/** Finds servers whose clock is off, unless it is this machine's. */
 const checkServerClocks: Check = row({
   cases: (facts) => (ownClockOffset(facts) === 0 ? clocksIn(facts).filter(isOff) : []),
   severity: 'warning',

@@ -31,7 +31,6 @@ interface Says<Case> {
   readonly fix: Text<Case>
 }
 
-/** A finding as a row: when it is found, and what it says. */
 interface Row<One, Case> extends Says<Case> {
   /** Whether it is found; always if this is missing. */
   readonly when?: (found: One) => boolean
@@ -94,7 +93,6 @@ function findingOf<Case>({ severity = 'error', ...says }: Says<Case>, found: Cas
   }
 }
 
-/** Returns the findings of several tables about one subject. */
 export function together(...checks: readonly Check[]): Check {
   return (facts) => checks.flatMap((check) => check(facts))
 }

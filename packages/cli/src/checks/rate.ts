@@ -6,7 +6,6 @@ import type { Facts } from '../facts/facts.ts'
 
 type Limits = readonly Limit[]
 
-/** Finds rate policies that differ from the limits that the API names, or else from those that it keeps. */
 const checkPolicies: Check = table({
   cases(facts): { api: string; limits: Limits; seen: Limits; isNamed: boolean }[] {
     const named = facts.events.flatMap((event) =>
@@ -42,7 +41,6 @@ const checkPolicies: Check = table({
   ],
 })
 
-/** Finds policies that leave much of a quota. */
 const checkSlowed: Check = row({
   cases: ({ status }) =>
     status.apis.flatMap(({ baseUrl, slowed }) => (slowed === undefined ? [] : [{ baseUrl, ...slowed }])),
@@ -54,7 +52,6 @@ const checkSlowed: Check = row({
   fix: ({ option }) => `Set \`${option}\` in this API's \`ratePolicy\`: ${guide}/rate-policy.md.`,
 })
 
-/** Finds a called API that names limits and has no rate policy. */
 const checkMissingPolicy: Check = row({
   cases({ call, configuration }) {
     const api = configuration.apis.find(({ baseUrl }) => baseUrl === call?.api)

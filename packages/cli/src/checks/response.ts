@@ -1,6 +1,5 @@
 import { type Check, row, together } from './finding.ts'
 
-/** Finds issuers that granted fewer scopes than were asked for. */
 const checkScopes: Check = row({
   cases: ({ events }) => events.flatMap((event) => (event.type === 'scope.narrowed' ? [event] : [])),
   severity: 'warning',
@@ -12,7 +11,6 @@ const checkScopes: Check = row({
   fix: 'Ask the operator of the issuer to allow this client these scopes, or take them out of `scope`.',
 })
 
-/** Finds issuers whose token responses are not as the standard has them. */
 const checkUnusual: Check = row({
   cases: ({ events }) => events.flatMap((event) => (event.type === 'token.unusual' ? [event] : [])),
   severity: 'info',
@@ -23,7 +21,6 @@ const checkUnusual: Check = row({
   fix: 'None is needed while calls succeed. `tokenTypes` of the issuer refuses tokens of other types.',
 })
 
-/** Finds issuers whose tokens live for less than twice `renewBefore`. */
 const checkLifetimes: Check = row({
   cases: ({ tokens, configuration }) =>
     tokens.flatMap(({ issuer, lifetime }) => {

@@ -8,7 +8,6 @@ import { dateOf, day, days } from './words.ts'
 /** A secret with this many days left, or fewer, is reported if `--secret-days` is not given. */
 const usual = 10
 
-/** Finds secrets and client certificates that must be rotated. */
 const checkEnding: Check = table({
   cases: ({ now, status, tokens, configuration, secretDays = usual }) =>
     tokens.flatMap(({ issuer, lifetime, secretIssuedAt: issued, certificateUntil: until }) => {
@@ -70,7 +69,6 @@ const checkUnknownAge: Check = row({
       : 'Set `secretIssuedAt` in the credentials, or <PREFIX>_SECRET_ISSUED_AT with `envCredentials`.',
 })
 
-/** Finds secrets that an issuer refuses, or accepts beside another client: a rotation is not finished, or would fail. */
 const checkOutcomes: Check = table({
   cases: ({ tokens }) =>
     tokens.flatMap(({ issuer, clients = [] }) => {

@@ -41,7 +41,6 @@ const checkTrials: Check = row({
   },
 })
 
-/** Finds a fault that the trial did not find, and that is not over. */
 const checkInUse: Check = row({
   cases: ({ shared, events }) =>
     (['token store', 'rate limiter'] as const).flatMap((part) => {
@@ -60,7 +59,6 @@ const checkInUse: Check = row({
   fix: ({ reason }) => fixOf(reason),
 })
 
-/** Finds a Redis that may forget tokens and budgets. */
 const checkEvictions: Check = row({
   cases: ({ shared }) =>
     groupsBy(

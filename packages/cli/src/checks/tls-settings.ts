@@ -12,7 +12,6 @@ interface Setting {
   readonly weakness?: string
 }
 
-/** Finds TLS settings of the process, or of an agent or client of the application, that are not safe. */
 export const checkTlsSettings: Check = table({
   cases: ({ tls, refused }): Setting[] => [
     // an application that is refused is not looked at

@@ -35,7 +35,6 @@ const optionsOf = (group: Group<Failed>): string => group.map(({ option }) => `\
 /** Whether issuers refuse each other's clients, as it seems. */
 const isExchanged = (group: Group<Failed>): boolean => group.length > 1 && oddityFix(group) === undefined
 
-/** Finds issuers that gave no token; distinguishes wrong secret or key, exchanged credentials, path, server and firewall. */
 export const checkTokens: Check = groupTable({
   cases: failedIn,
   subject: (group) => issuersOf(group.map(({ issuer }) => issuer)),

@@ -62,7 +62,6 @@ async function isRefusedByGit({ value }: AccessToken): Promise<boolean> {
   return said.split('\n').some((line) => line === `password=${value}` || line === `credential=${value}`)
 }
 
-/** Puts a new token in the place of the one in the cache. */
 async function replace(tokens: TokenManager, issuer: string): Promise<void> {
   tokens.invalidate(issuer)
   await tokens.getToken(issuer)

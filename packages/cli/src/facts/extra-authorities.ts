@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import * as tls from 'node:tls'
 
-/** The authorities that `NODE_EXTRA_CA_CERTS` adds to those of Node. */
 export interface ExtraAuthorities {
   readonly file: string
   /** How many certificates this process has loaded from it. */

@@ -2,7 +2,6 @@ import { readFileSync, realpathSync } from 'node:fs'
 // Bun has no `findPackageJSON`, and refuses to import a name that a module does not export
 import nodeModule from 'node:module'
 
-/** A package of the suite that the application has installed. */
 export interface PackageFacts {
   readonly name: string
   readonly version: string

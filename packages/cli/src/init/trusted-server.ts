@@ -9,7 +9,6 @@ import type { ProtectedResource } from '../metadata/protected-resource.ts'
 import { serverFor, typedUrl } from '../metadata/public-response.ts'
 import { tell } from '../print.ts'
 
-/** What the person says of the server. */
 export interface ServerOptions {
   readonly issuer?: string
   readonly tokenEndpoint?: string
@@ -48,7 +47,6 @@ export async function authorizationServer(
   return found
 }
 
-/** Returns how to say which server to trust. */
 function unconfirmedServer(api: URL, named: readonly string[]): string {
   const [first] = named.flatMap((one) => serverFor(api, one) ?? [])
   if (first === undefined) return 'Name the authorization server that you trust: --issuer <url>'
