@@ -10,6 +10,7 @@ import {
 } from '@tokenlane/core/adapter'
 
 import { Call } from './call.ts'
+import type { TokenlaneRequestInit } from './given-init.ts'
 import { isRequest, requestCall } from './given-request.ts'
 import { globalFetch } from './global-fetch.ts'
 
