@@ -1,6 +1,5 @@
 import { type Claim, defaultGrace, isSliding, type LimitInForce, unitSpan } from '@tokenlane/core/fleet'
-import { setOf } from './exchange.ts'
-import { membersOf, useWithin } from './units.ts'
+import { type Keeping, membersOf, setOf, type WantedUnits } from './exchange.ts'
 
 /** The least time for which a unit counts as under way while its process reports nothing, in milliseconds. */
 const lease = 5_000
@@ -21,6 +20,8 @@ const longestBlock = 60_000
 /** A unit that was granted ahead may be used and reported late: by this and half of the span, in milliseconds, up to `mostLate`. */
 const lateUse = 200
 const mostLate = 1_000
+/** How long a unit may be used after it was due, in milliseconds. */
+export const useWithin = 50
 /** How late a waiting process may come before others take its turn, in milliseconds. */
 const lateness = 50
 /** For how long a connection is open, in milliseconds: in longer windows, units come free later. */
@@ -47,48 +48,7 @@ interface Reached {
   readonly arrivesWithin: number
 }
 
-/** How Redis keeps units, so that they are there for each limit; times in milliseconds. */
-export interface Keeping {
-  /** The longest span of a limit; a server that may have forgotten units grants none for a `lifetime`. */
-  readonly longest: number
-  readonly lifetime: number
-  /** Older units are counted together in slots of this width; 0 if no limit is long. */
-  readonly short: number
-  readonly width: number
-  /** How long the keys live on. */
-  readonly keep: number
-}
-
 export const keepsNothing: Keeping = { longest: 0, lifetime: 0, short: 0, width: 0, keep: 0 }
-
-/** Units that calls wait for; times in milliseconds. */
-export interface WantedUnits {
-  /** For how long a unit counts; and when all of them come free together, unless the limit slides. */
-  readonly limits: readonly { series: number; quota: number; span: number; ends: number | undefined }[]
-  /** In which series the process waits. */
-  readonly queue: number
-  readonly cost: number
-  /** Which sets get the units of an attempt, and how the ids of their members end. */
-  readonly sets: readonly number[]
-  readonly members: readonly string[]
-  /** How many attempts could be sent, 0 if none waits any more; and how many the limits allow in all. */
-  readonly wanted: number
-  readonly share: number
-  readonly interval: number
-  readonly bound: number
-  /** How far ahead units are granted. */
-  readonly ahead: number
-  /** Whether the process goes before all others. */
-  readonly isFirst: boolean
-  /** How far the process is from Redis, and by how much it may come later than it should. */
-  readonly distance: number
-  readonly late: number
-  /** By how much a round takes longer than a span. */
-  readonly lag: number
-  /** For how long units gather, and how many of them are sent at once; 0 if each is sent as soon as it is free. */
-  readonly gather: number
-  readonly batch: number
-}
 
 /** How Redis counts what attempts of one kind take; times in milliseconds. */
 export class CountedClaim {

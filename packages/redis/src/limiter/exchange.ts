@@ -1,6 +1,5 @@
 import { textOf } from '../redis-client.ts'
 import * as scripts from '../scripts.ts'
-import type { Keeping, WantedUnits } from './counted-claim.ts'
 import type { Link } from './link.ts'
 import type { ReachabilityReport } from './reachability.ts'
 import type { RoundTripSum } from '@tokenlane/core/fleet'
@@ -10,6 +9,47 @@ import type { RoundTripSum } from '@tokenlane/core/fleet'
  * still be under way. Without an age it is given back.
  */
 export type UnitReport<Set = number> = readonly [set: Set, id: string, age?: number]
+
+/** How Redis keeps units, so that they are there for each limit; times in milliseconds. */
+export interface Keeping {
+  /** The longest span of a limit; a server that may have forgotten units grants none for a `lifetime`. */
+  readonly longest: number
+  readonly lifetime: number
+  /** Older units are counted together in slots of this width; 0 if no limit is long. */
+  readonly short: number
+  readonly width: number
+  /** How long the keys live on. */
+  readonly keep: number
+}
+
+/** Units that calls wait for; times in milliseconds. */
+export interface WantedUnits {
+  /** For how long a unit counts; and when all of them come free together, unless the limit slides. */
+  readonly limits: readonly { series: number; quota: number; span: number; ends: number | undefined }[]
+  /** In which series the process waits. */
+  readonly queue: number
+  readonly cost: number
+  /** Which sets get the units of an attempt, and how the ids of their members end. */
+  readonly sets: readonly number[]
+  readonly members: readonly string[]
+  /** How many attempts could be sent, 0 if none waits any more; and how many the limits allow in all. */
+  readonly wanted: number
+  readonly share: number
+  readonly interval: number
+  readonly bound: number
+  /** How far ahead units are granted. */
+  readonly ahead: number
+  /** Whether the process goes before all others. */
+  readonly isFirst: boolean
+  /** How far the process is from Redis, and by how much it may come later than it should. */
+  readonly distance: number
+  readonly late: number
+  /** By how much a round takes longer than a span. */
+  readonly lag: number
+  /** For how long units gather, and how many of them are sent at once; 0 if each is sent as soon as it is free. */
+  readonly gather: number
+  readonly batch: number
+}
 
 /** What a process says to Redis; times in milliseconds. Series are meant by their position in `series`, from 1 on. */
 export interface Request extends ReachabilityReport, Keeping {
@@ -53,6 +93,15 @@ export interface Response {
   /** When all processes keep to their own shares. */
   readonly sharesFrom: number
   readonly sharesUntil: number
+}
+
+/** More units than these are one member of a set in Redis. */
+const mostApart = 64
+
+/** Returns what the ids of members of Redis' sets end with that stand for so many units of one attempt. */
+export function membersOf(units: number): string[] {
+  if (units > mostApart) return [`*${units}`]
+  return Array.from({ length: units }, (_, each) => `+${each}`)
 }
 
 /** Returns which key has a member: those that stand for several units have a set of their own. */

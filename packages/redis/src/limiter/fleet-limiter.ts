@@ -10,8 +10,8 @@ import {
   type Word,
 } from '@tokenlane/core/fleet'
 import { reasonOf } from '../failure-reason.ts'
-import { CountedClaim, type Keeping, keepsNothing } from './counted-claim.ts'
-import { type Exchange, type Request, type Response, setOf } from './exchange.ts'
+import { CountedClaim, keepsNothing } from './counted-claim.ts'
+import { type Exchange, type Keeping, type Request, type Response, setOf } from './exchange.ts'
 import { FallbackLimiter } from './fallback-limiter.ts'
 import { FleetRoundTrips } from './fleet-round-trips.ts'
 import type { Link } from './link.ts'

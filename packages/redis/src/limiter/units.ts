@@ -1,7 +1,7 @@
 import { Arrivals, type Moment, type Permit, type SentRequest } from '@tokenlane/core/fleet'
-import type { CountedClaim } from './counted-claim.ts'
+import { type CountedClaim, useWithin } from './counted-claim.ts'
 import type { FleetRoundTrips } from './fleet-round-trips.ts'
-import type { Request, UnitReport } from './exchange.ts'
+import { membersOf, type Request, type UnitReport } from './exchange.ts'
 import { longestSince, type Runtime } from './runtime.ts'
 
 export interface Unit {
@@ -23,9 +23,6 @@ interface Report extends Pick<Request, 'accepted' | 'refused'> {
   readonly units: readonly UnitReport<string>[]
   readonly known: () => void
 }
-
-/** How long a unit may be used after it was due, in milliseconds. */
-export const useWithin = 50
 
 /** The units of one process: those that Redis has granted, and those of attempts until Redis knows what became of them. */
 export class Units {
@@ -138,15 +135,6 @@ export class Units {
       },
     }
   }
-}
-
-/** More units than these are one member of a set in Redis. */
-const mostApart = 64
-
-/** Returns what the ids of members of Redis' sets end with that stand for so many units of one attempt. */
-export function membersOf(units: number): string[] {
-  if (units > mostApart) return [`*${units}`]
-  return Array.from({ length: units }, (_, each) => `+${each}`)
 }
 
 function reportsOf({ id, series, cost, before, request }: Unit, now: number): UnitReport<string>[] {
