@@ -58,11 +58,11 @@ export function requestClass(request: Request): typeof Request {
 
 type Probe = new (request: Request, init: RequestInit) => Request
 
-/** By class of `Request`: its error for a body from a stream without this mode. */
+/** By class of `Request`: its error if a body that was made of a stream is sent in the mode `no-cors`. */
 const refusals = new WeakMap<Probe, string | undefined>()
 
 /**
- * Whether the body of a request can be sent again. Node's class refuses this mode for a body that was made of a stream, and
+ * Whether the body of a request can be sent again. Node's class refuses `no-cors` for a body that was made of a stream, and
  * only then looks whether the body is locked. Where another runtime's does not, every body counts as one that can.
  *
  * @see https://fetch.spec.whatwg.org/#dom-request steps 39 and 40

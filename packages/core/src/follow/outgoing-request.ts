@@ -77,7 +77,7 @@ export class OutgoingRequest implements OutgoingCall {
       referrerPolicy: this.#referrerPolicy,
     }
     if (this.#referrer !== 'about:client') sent.referrer = this.#referrer
-    // also said where it is the request's own: one that is made anew has no other word for it
+    // set in either case: a request that is made anew does not have the mode of the given one
     sent.redirect = this.followsRedirects ? 'manual' : this.#request.redirect
     if (text !== undefined && this.#wasSent)
       return [this.#request.url, { ...this.init, method: this.method, body: text, ...sent }]
@@ -112,7 +112,7 @@ export class OutgoingRequest implements OutgoingCall {
   }
 }
 
-/** Ends when all copies of the body have ended, which is not waited for. */
+/** Not awaited: it resolves once every copy of the body has ended. */
 function cancelBody({ body }: Request, reason?: unknown): void {
   body?.cancel(reason).catch(() => {})
 }

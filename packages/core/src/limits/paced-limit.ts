@@ -30,12 +30,12 @@ export interface FoundLimit {
   readonly calls: number
   /** How many went in a window before the last step up, until that is known to be right. */
   readonly before: number | undefined
-  /** How many went before the API kept refusing a few, and whether fewer did not help. */
+  /** How many went in a window before a few refusals lowered that, and whether fewer calls did not help. */
   readonly lowered: number | undefined
   readonly isNoise: boolean
   /** After how many windows without a refusal the pace goes up. */
   readonly patience: number
-  /** How many were accepted in a window before each refusal that was one of few. */
+  /** How many were accepted in a window, before each of a few refusals. */
   readonly taken: readonly number[]
 }
 
@@ -152,7 +152,7 @@ export class PacedLimit implements FoundLimit {
     return now >= this.#quietSince + this.window * this.patience
   }
 
-  /** A lower pace than the last one does not help either where an API refuses calls for no reason. */
+  /** Lowers the pace once. If that has not helped, the API refuses calls for no reason: back to the pace before. */
   #lowerBit(sent: number, now: number): void {
     const { calls } = this
     const before = this.lowered

@@ -16,7 +16,6 @@ export interface Restrained {
   readonly emit: Emit
 }
 
-/** The units of one call that was sent. */
 export interface Unit {
   readonly permit: Permit
   readonly demand: Demand
@@ -198,7 +197,7 @@ export class Restraint {
     return this.#timed > enoughTimes ? Math.max(sentAt, now - long) : sentAt
   }
 
-  /** Keeps the limits that the API takes; `queue` says so where they are others than before. */
+  /** Keeps to the limits that the API takes, and tells other processes; the observers of `queue` hear of a change. */
   #keepPace(queue?: Restrained): void {
     const before = this.#kept
     this.#kept = this.#claims.pace.kept

@@ -18,7 +18,6 @@ const noTimes: QueueTimes = { maxWait: undefined, aging: undefined }
 /** An estimate looks at this many limits at most: there may be one for each customer. */
 const mostEstimated = 10
 
-/** Returns what takes one unit of one of the limits of a demand. */
 function takingOne(series: string, demand: Demand): Demand {
   const only = demand.series.map((each) => (each === series ? each : undefined))
   return { key: `1 ${JSON.stringify(only)}`, cost: 1, series: only }
@@ -91,7 +90,6 @@ export class QueuedCalls {
     return [...this.#lanes.values()].toSorted((a, b) => b.rank - a.rank || a.servedAt - b.servedAt)
   }
 
-  /** Adds a call that waits for `maxWait` milliseconds at most, or until its signal aborts. */
   add<Call extends QueuedCall>(
     call: Call,
     signal: AbortSignal | undefined,
@@ -122,7 +120,7 @@ export class QueuedCalls {
     return call
   }
 
-  /** Refuses all calls, but not those that were sent before for another reason than a limit, if they `stay`. */
+  /** Refuses all calls; with `stay` not those that are sent again, unless for a limit. */
   refuseAll(reason: unknown, { stay }: { readonly stay: boolean }): void {
     for (const call of this.#takeAll()) {
       if (stay && call.sentBefore && call.resend !== 'limited')

@@ -83,7 +83,7 @@ export class CallsWithoutToken {
     emit({ type: 'client.unattached', api })
   }
 
-  /** Observers hear of a path beside the APIs of its origin from the router, and a refusal says that it is a mistake. */
+  /** Warns of a refused path beside the APIs of its origin; observers hear of every such path from the router. */
   #besideApis(url: URL): void {
     const { origin } = url
     const apis = Array.from(this.#emits.keys()).filter((api) => api.startsWith(`${origin}/`))

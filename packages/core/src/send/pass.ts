@@ -229,7 +229,6 @@ export class AttemptPass implements Pass, QueuedCall, RefusedCall {
     return !callsUnderWay.closed && queue?.givesUp(this) === false
   }
 
-  /** Whether body, call and API allow another attempt, and it is not too late for one. */
   get #mayResend(): boolean {
     const { queue } = this.#api
     const { method = '', replayable = true, resend = this.#api.resend } = this.options

@@ -37,7 +37,7 @@ export class RenewalBackoff {
   #failures = 0
   /** Busy responses in a row, also across renewals. */
   #busy = 0
-  /** Responses of an issuer that may be busy, to renewals that calls waited for, since the last success. */
+  /** Failed tries that calls waited for, of an issuer that may be busy, since the last success. */
   #crowded = 0
   /** Failed renewals that calls waited for, since the last success. */
   #lost = 0
