@@ -23,11 +23,12 @@ const alone = ['packages/undici', 'tools/end-to-end']
 const ownProcesses = ['packages/cli/test/*.long.ts', 'tools/docs/test/run.long.ts']
 
 const common = {
-  setupFiles: ['./tools/testing/src/seed.ts'],
+  setupFiles: ['./tools/testing/src/seed.ts', './tools/testing/src/patience.ts'],
   exclude: ['**/node_modules/**', '**/dist/**', ...leftOut().flatMap(({ tests }) => tests)],
   // for what hangs; a busy machine may take its time
   testTimeout: 120_000,
   hookTimeout: 120_000,
+  expect: { poll: { timeout: 60_000 } },
   maxConcurrency: 16,
   // most tests provoke what these report
   // Deno takes no such flag

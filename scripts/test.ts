@@ -4,6 +4,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
 
 import { checkConformance } from '../tools/docs/src/conformance-check.ts'
 import { installSystemPackages, leftOut } from './system-packages.ts'
@@ -11,6 +12,10 @@ import { installSystemPackages, leftOut } from './system-packages.ts'
 const paths = process.argv.slice(2).filter((argument) => argument !== '--all')
 if (process.argv.includes('--all')) process.env['TESTS'] = 'all'
 const all = process.env['TESTS'] === 'all'
+// checks and tests start hundreds of processes that load the same modules
+process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
+  new URL('../node_modules/.cache/compiled', import.meta.url),
+)
 
 const checks = {
   ...(all && {

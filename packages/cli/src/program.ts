@@ -2,15 +2,14 @@ import { createRequire } from 'node:module'
 
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 
-import { call, type CallCommandOptions } from './commands/call.ts'
-import { doctor } from './commands/doctor.ts'
-import { init, type InitOptions } from './commands/init.ts'
-import { judge, type JudgeOptions } from './commands/judge.ts'
-import { token, tokenForms, type TokenOptions } from './commands/token.ts'
+import { clientAuthentications, tokenForms } from './choices.ts'
+import type { CallCommandOptions } from './commands/call.ts'
+import type { InitOptions } from './commands/init.ts'
+import type { JudgeOptions } from './commands/judge.ts'
+import type { TokenOptions } from './commands/token.ts'
 import type { DoctorOptions } from './doctor/doctor.ts'
 import { exitStatus, WrongUsage } from './exit-status.ts'
 import { hanging } from './hanging.ts'
-import { clientAuthentications } from './metadata/authorization-server.ts'
 import { scenes } from './judge/scenes.ts'
 import { output } from './print.ts'
 
@@ -94,7 +93,10 @@ function createProgram(end: (status: number) => void): Command {
     .option('--url <url>', 'make one GET call to this URL, with a token')
     .option('--secret-days <days>', 'warn about secrets with this many days left or fewer', days)
     .option('--json', 'print one JSON object: { ok, findings, looked }')
-    .action(async (options: DoctorOptions & { json?: true }) => end(await doctor(options)))
+    .action(async (options: DoctorOptions & { json?: true }) => {
+      const { doctor } = await import('./commands/doctor.ts')
+      end(await doctor(options))
+    })
 
   application(program.command('token'))
     .description("print an issuer's token, and nothing else")
@@ -103,9 +105,10 @@ function createProgram(end: (status: number) => void): Command {
     .addOption(new Option('--print <form>', 'what to print').choices(tokenForms).default('token'))
     .option('--show', 'print it even to a terminal')
     .option('--cache', cache)
-    .action(async (issuer: string | undefined, operation: string | undefined, options: TokenOptions) =>
-      end(await token([issuer, operation], options)),
-    )
+    .action(async (issuer: string | undefined, operation: string | undefined, options: TokenOptions) => {
+      const { token } = await import('./commands/token.ts')
+      end(await token([issuer, operation], options))
+    })
 
   application(program.command('call'))
     .description('make one call: write each event to standard error, and the body to standard output')
@@ -113,7 +116,10 @@ function createProgram(end: (status: number) => void): Command {
     .option('--method <method>', 'HTTP method', 'GET')
     .option('--timeout <seconds>', 'how long to wait for the response (default: 30)', seconds)
     .option('--cache', cache)
-    .action(async (url: string, options: CallCommandOptions) => end(await call(url, options)))
+    .action(async (url: string, options: CallCommandOptions) => {
+      const { call } = await import('./commands/call.ts')
+      end(await call(url, options))
+    })
 
   program
     .command('init')
@@ -132,7 +138,10 @@ function createProgram(end: (status: number) => void): Command {
     .option('--scope <scopes>', 'scopes to request, separated by spaces')
     .option('--no-resource', 'leave `resource` out of token requests')
     .option('--write <file>', 'write tokens.ts to this new file, and print only .env')
-    .action(async (url: string, options: InitOptions) => end(await init(url, options)))
+    .action(async (url: string, options: InitOptions) => {
+      const { init } = await import('./commands/init.ts')
+      end(await init(url, options))
+    })
 
   program
     .command('judge')
@@ -153,7 +162,10 @@ function createProgram(end: (status: number) => void): Command {
         .default('client_secret_post'),
     )
     .addHelpText('after', judgeHelp)
-    .action(async (command: string[], options: JudgeOptions) => end(await judge(command, options)))
+    .action(async (command: string[], options: JudgeOptions) => {
+      const { judge } = await import('./commands/judge.ts')
+      end(await judge(command, options))
+    })
 
   // stands here for the help only: `runTokenlane` starts the sandbox, which parses its own arguments
   program.command('sandbox').description('start two issuers and two APIs on this machine; see sandbox --help')

@@ -17,12 +17,12 @@ export function inSeconds(ms: number): string {
   return seconds > 0 && seconds < 0.1 ? `${Math.ceil(ms)} ms` : `${count(Number(seconds.toFixed(digits)))} s`
 }
 
-// made once: making a formatter takes longer than serving a call
-const numbers = new Intl.NumberFormat('en-US')
+// made once, when it is needed: the first one of a process takes about as long as starting Node
+let numbers: Intl.NumberFormat | undefined
 
 /** Returns `1,000` for 1000. */
 export function count(number: number): string {
-  return numbers.format(number)
+  return (numbers ??= new Intl.NumberFormat('en-US')).format(number)
 }
 
 /** Returns a value as a shell, and what reads files of variables, takes it; most values need no quotes. */

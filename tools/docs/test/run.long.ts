@@ -56,7 +56,7 @@ function run(file: string): Promise<{ status: unknown; output: string }> {
     ...process.env,
     NODE_EXTRA_CA_CERTS: new URL('ca.pem', folder).pathname,
     // every process loads the same packages
-    NODE_COMPILE_CACHE: new URL('compiled', folder).pathname,
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? new URL('compiled', folder).pathname,
     GENERAL_CLIENT_ID: general.clientId,
     GENERAL_CLIENT_SECRET: general.clientSecret,
     REPORTS_CLIENT_ID: general.clientId,

@@ -4,10 +4,9 @@ import { type AccessToken, describeEvent, isTokenlaneError, type TokenManager } 
 
 import type { Source } from '../application/application.ts'
 import { withManager } from '../application/with-application.ts'
+import type { tokenForms } from '../choices.ts'
 import { exitStatus, WrongUsage } from '../exit-status.ts'
 import { output, print } from '../print.ts'
-
-export const tokenForms = ['token', 'header', 'env', 'json', 'exec-credential', 'git-credential'] as const
 
 export interface TokenOptions extends Source {
   readonly print: (typeof tokenForms)[number]

@@ -1,14 +1,7 @@
 import { printable } from '@tokenlane/core/adapter'
 
+import { clientAuthentications } from '../choices.ts'
 import { askableUrl, fieldsIn, getPublic, textIn, textsIn } from './public-response.ts'
-
-/** How a client can prove itself, those with the least to set up first. */
-export const clientAuthentications = [
-  'client_secret_basic',
-  'client_secret_post',
-  'private_key_jwt',
-  'tls_client_auth',
-] as const
 
 export type ClientAuthentication = (typeof clientAuthentications)[number]
 

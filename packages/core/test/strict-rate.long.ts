@@ -1,3 +1,4 @@
+// Long: the last of them waits for half a minute.
 import tls from 'node:tls'
 import { startSandbox, type Sandbox, type SandboxOptions } from '@tokenlane/sandbox'
 import { afterEach, expect, test } from 'vitest'
