@@ -2,7 +2,6 @@ import type { Issuer } from './issuer/issuer.ts'
 import type { Realm } from './realm.ts'
 import type { ServiceUrls } from './service.ts'
 
-/** Where HTTP control is, and the token that it asks for. */
 export interface ControlPlace {
   origin: string
   token: string

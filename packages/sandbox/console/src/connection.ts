@@ -26,7 +26,6 @@ let newest: SandboxState | undefined
 /** How often the page was emptied: an answer to a request from before is ignored. */
 let emptied = 0
 
-/** Keeps the page connected for as long as it is open. */
 export async function connect(): Promise<void> {
   setInterval(show, 250)
   setInterval(() => void judge(), 2_000)
@@ -36,7 +35,6 @@ export async function connect(): Promise<void> {
   }
 }
 
-/** Tries another token, as after a restart of the sandbox. */
 export function useToken(text: string): void {
   token = text.replace(/^.*#token=/, '').trim()
   sessionStorage.setItem('token', token)
@@ -88,7 +86,6 @@ export function emptyPage(): void {
   })
 }
 
-/** Returns the variables that point a program at the sandbox, secrets included. */
 export async function environment(): Promise<Record<string, string>> {
   const response = await request('v1/environment')
   if (!response.ok) throw new Error(`status ${response.status}`)
@@ -108,7 +105,6 @@ function takeToken(): string {
   return sessionStorage.getItem('token') ?? ''
 }
 
-/** Reads the stream of events until it ends. */
 async function follow(): Promise<void> {
   try {
     const response = await request('v1/events?after=0')

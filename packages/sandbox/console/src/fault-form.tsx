@@ -13,7 +13,6 @@ const slowBy = 2_000
 export interface FaultFormProps {
   readonly realm: Realm
   readonly kind: 'issuer' | 'api'
-  /** Whether a fault is set. */
   readonly isSet: boolean
 }
 

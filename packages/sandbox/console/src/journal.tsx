@@ -179,7 +179,6 @@ async function clear(): Promise<void> {
   })
 }
 
-/** What a row shows, and the reason. */
 const textOf = (entry: JournalEntry): string =>
   [entry.decision, statusOf(entry), entry.target, requestOf(entry), entry.token, entry.client, entry.reason]
     .join(' ')

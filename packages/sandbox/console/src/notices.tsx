@@ -2,10 +2,8 @@ import { duration } from '../../src/in-words.ts'
 import type { ApiState, FaultState, IssuerState, Latency } from '../../src/index.ts'
 import { done, type Place } from './connection.ts'
 
-/** What can be wrong with a server of either kind. */
 type Faulty = Pick<ApiState | IssuerState, 'fault' | 'latency' | 'clockOffset'>
 
-/** Returns the faults that are set, each as a sentence. */
 export function faultsOf({ fault, latency, clockOffset }: Faulty): string[] {
   return [
     ...(fault === null ? [] : [faultText(fault)]),

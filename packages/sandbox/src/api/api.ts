@@ -44,7 +44,6 @@ export interface Api {
   readonly clock: ServerClock
   slowness: Latency
   ratePolicy: StrictRatePolicy | undefined
-  /** Returns for each limit of the rate policy how full its window is now. */
   windows(): WindowUsage[]
   counts(): ApiCounts
   resetCounts(): void

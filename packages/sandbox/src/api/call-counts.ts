@@ -28,7 +28,6 @@ export class CallCounts {
     this.#counts.maxConcurrent = Math.max(this.#counts.maxConcurrent, this.#underway)
   }
 
-  /** Notes the status of the response to a call, or `'cut'` if the sandbox cut its connection. */
   responded(status: number | 'cut'): void {
     this.#counts[outcomeOf(status)] += 1
   }

@@ -9,7 +9,6 @@ export function bearerToken(authorization: string | undefined): string | undefin
   return /^bearer +(.+)$/i.exec(authorization ?? '')?.[1]
 }
 
-/** A token as an issuer of this sandbox remembers it. */
 export interface KnownToken {
   issuer: Realm
   entry: LedgerEntry

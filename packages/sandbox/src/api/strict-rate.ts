@@ -147,13 +147,11 @@ export class StrictRate {
     return waits.length > 0 ? Math.max(...waits) : undefined
   }
 
-  /** Returns for each limit how full its window is now. */
   usage(): WindowUsage[] {
     const at = this.#now()
     return this.#windows.map((window) => window.usage(at))
   }
 
-  /** Returns for each limit the highest number of calls in any window since the last `forgetMaxima()`. */
   maxima(): number[] {
     return this.#windows.map(({ max }) => max)
   }

@@ -34,7 +34,6 @@ export function pathOf(name: ControlName): string {
   return `/v1/${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
 
-/** Returns the control functions with a check in front of each. */
 export function checkedArguments(control: SandboxControl, parse: typeof parsedArguments): SandboxControl {
   const guarded = Object.entries(control).map(([name, act]) => [
     name,

@@ -8,7 +8,6 @@ import { secureHeaders } from 'hono/secure-headers'
 /** Folder of the built console page. The path is right from the sources and from the build. */
 const builtPage = fileURLToPath(new URL('../../console/dist/', import.meta.url))
 
-/** Serves the files of the console page; none if it was not built. */
 export function consolePage(folder: string = builtPage): MiddlewareHandler {
   return existsSync(folder) ? serveStatic({ root: folder }) : (_, next) => next()
 }

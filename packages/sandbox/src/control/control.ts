@@ -161,7 +161,6 @@ function serverFaults<Failure extends FaultSpan>(
     setClock: (realm: Realm, offset: number): void => {
       servers[realm].clock.offset = offset
     },
-    /** For one server or for both. */
     restore: (realm?: Realm): void => {
       for (const each of realm === undefined ? realms : [realm]) {
         const server = servers[each]

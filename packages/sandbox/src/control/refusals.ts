@@ -23,7 +23,6 @@ function responseOf(status: number, detail: string, more: object = {}): Response
   return new Response(body, { status, headers: headers as Record<string, string> })
 }
 
-/** What HTTP control needs to refuse requests from other web pages. */
 export interface Guard {
   /** Names and addresses of the sandbox, with the port. */
   hosts: readonly string[]

@@ -57,7 +57,6 @@ export class Player {
     this.#progress = undefined
   }
 
-  /** Returns the progress of the scenario; `null` without one. */
   progress(): { done: number; of: number } | null {
     return this.#progress === undefined ? null : { ...this.#progress }
   }
