@@ -53,8 +53,8 @@ async function runChecks(): Promise<void> {
 
 async function runTests(): Promise<void> {
   const { startVitest } = await import('vitest/node')
-  // One worker more than cores: many tests wait, for processes, servers and rate policies, and leave their core to others.
-  const { state } = await startVitest(paths, { run: true, maxWorkers: availableParallelism() + 1 })
+  // Two workers more than cores: many tests wait, for processes, servers and rate policies, and leave their core to others.
+  const { state } = await startVitest(paths, { run: true, maxWorkers: availableParallelism() + 2 })
   const modules = state.getTestModules()
   count.failed += state.getUnhandledErrors().length
   for (const module of modules) {

@@ -99,9 +99,9 @@ async function outcome(): Promise<string> {
 
 const { TESTS, SEED = '0' } = process.env
 const all = ['hostile', 7, true, [], {}, () => 'hostile']
-// `npm test` tries two of them, which the seed draws
-const drawn = Number(SEED) % 3
-const values = TESTS === 'all' ? all : all.slice(2 * drawn, 2 * drawn + 2)
+// `npm test` tries one of them, which the seed draws
+const drawn = Number(SEED) % all.length
+const values = TESTS === 'all' ? all : all.slice(drawn, drawn + 1)
 const usual = await outcome()
 const changed: string[] = []
 for (const name of process.argv.slice(2))

@@ -1,3 +1,4 @@
+// Long: an hour of each policy; random-policies.test.ts has others that are like them.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { RatePolicy } from '../../src/index.ts'

@@ -1,3 +1,4 @@
+// Long: 45 scenes; rejections.test.ts has the rules that they are about.
 import { expect, test } from 'vitest'
 
 import { play } from './play.ts'
