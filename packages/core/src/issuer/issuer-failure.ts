@@ -1,5 +1,6 @@
 import { TokenlaneError, type TokenlaneErrorCode, type TokenlaneErrorDetails } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
+import { causesOf } from '../runtime/causes.ts'
 import { permissionFault } from '../runtime/permission.ts'
 import { environmentProxy } from '../tls/proxy.ts'
 import { isWord, quotesAny } from './issuer-words.ts'
@@ -107,22 +108,21 @@ interface Innermost {
 /** Reads the innermost cause: its code, such as ECONNREFUSED, is what an operator searches for. */
 function innermostOf(error: unknown, secrets: readonly string[]): Innermost {
   let found: Innermost = {}
-  let inner: unknown = error
-  for (let depth = 0; depth < 8 && typeof inner === 'object' && inner !== null; depth += 1) {
-    const { code, message, cause, errors } = inner as Record<string, unknown>
+  for (const inner of causesOf(error)) {
+    const { code, message } = inner
     const [, tunnelStatus] = /^Proxy response \((\d{3})\)/.exec(String(message)) ?? []
     // `EPROTO` stands for any error of OpenSSL
     const [, openSsl] = (code === 'EPROTO' && /:SSL routines:[^:]*:([\w/ ]+):/.exec(String(message))) || []
     const name = openSsl ? `ERR_SSL_${openSsl.replaceAll(' ', '_').toUpperCase()}` : code
     if (isWord(name, secrets)) found = { code: name, peer: peerOf(inner, secrets), tunnelStatus }
-    // one host of several addresses
-    inner = cause ?? (Array.isArray(errors) ? (errors as unknown[])[0] : undefined)
   }
   return found
 }
 
-function peerOf(error: object, secrets: readonly string[]): string | undefined {
-  const { address, port, hostname } = error as Record<string, unknown>
+function peerOf(
+  { address, port, hostname }: Readonly<Record<string, unknown>>,
+  secrets: readonly string[],
+): string | undefined {
   if (isWord(hostname, secrets)) return hostname
   if (!isWord(address, secrets) || typeof port !== 'number') return undefined
   return `${address.includes(':') ? `[${address}]` : address}:${port}`
@@ -159,16 +159,13 @@ const mockText = /^(?:Nock: |\[MSW\] )/
  * error.
  */
 function mockRefusal(error: unknown, secrets: readonly string[]): string | undefined {
-  let inner: unknown = error
-  for (let depth = 0; depth < 8 && typeof inner === 'object' && inner !== null; depth += 1) {
-    const { code, name, message, cause } = inner as Record<string, unknown>
+  for (const { code, name, message } of causesOf(error)) {
     const text = String(message)
     if (mockCode.test(String(code)) || name === 'NetConnectNotAllowedError' || mockText.test(text)) {
       // what follows is the request, with its headers and its body
       const [said = ''] = text.split(/ (?=for (?:body|headers) )|[{\n]/)
       return quotesAny(said, secrets) ? '' : `, "${printable(said)}"`
     }
-    inner = cause
   }
   return undefined
 }

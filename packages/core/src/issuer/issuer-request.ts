@@ -76,7 +76,7 @@ async function read(response: Response): Promise<Omit<IssuerResponse, 'sent'>> {
       readAsked({ status, header: (name) => headers.get(name) }, status === 429 || status === 503),
     date: headers.get('date'),
     location: headers.get('location'),
-    isBearer: /^\s*bearer\b/i.test(headers.get('www-authenticate') ?? ''),
+    challenge: headers.get('www-authenticate')?.toLowerCase() ?? '',
   }
 }
 

@@ -67,8 +67,8 @@ export interface IssuerResponse {
   readonly retryAfter: () => number | undefined
   /** The `Date` of the response, as it came: the issuer's clock (RFC 9110 §6.6.1). */
   readonly date: string | null
-  /** Whether `WWW-Authenticate` asks for a bearer token (RFC 6750 §3), as an API does. */
-  readonly isBearer: boolean
+  /** What `WWW-Authenticate` asks for, in lower case: an API wants a bearer token (RFC 6750 §3). */
+  readonly challenge: string
   /** The `Location` of a redirect, which is not followed. */
   readonly location: string | null
   /** What the issuer got in form and header: no message may repeat it. */

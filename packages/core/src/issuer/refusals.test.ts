@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { client, fakeService, secretsOf } from '../../test/fake-issuer.ts'
+import { client, FakeIssuer, fakeService, secretsOf } from '../../test/fake-issuer.ts'
 import { shown } from '../../test/shown.ts'
-import type { TokenlaneError } from '../index.ts'
+import { createTokenManager, oauthIssuer, type TokenlaneError } from '../index.ts'
 
 beforeEach(() => vi.useFakeTimers({ now: Date.UTC(2026, 10, 21) }))
 afterEach(() => vi.useRealTimers())
@@ -251,6 +251,23 @@ test('an issuer that says where it wants the secret is about `clientAuthenticati
   expect(told).toContain(`${hint}, and \`clientAuthentication\``)
   expect(await messageOf(refuse('unknown client'), { credentials })).not.toContain('clientAuthentication')
 })
+
+test.each([
+  ['Basic realm="x"', 'client_secret_post', true],
+  ['basic', 'client_secret_post', true],
+  ['Basic realm="x"', 'client_secret_basic', false],
+  ['Digest realm="basic"', 'client_secret_post', false],
+] as const)(
+  'a challenge that is %s is about `clientAuthentication` if that is %s: %s',
+  async (challenge, clientAuthentication, isNamed) => {
+    const issuer = new FakeIssuer().respondWith(as('', '', 401, { 'www-authenticate': challenge }))
+    const tokenEndpoint = 'https://auth.example.com/token'
+    const partner = oauthIssuer({ tokenEndpoint, clientAuthentication, credentials: client })
+    const tokens = createTokenManager({ issuers: { partner }, apis: [], fetch: issuer.fetch })
+    const { message } = (await tokens.getToken('partner').catch((reason: unknown) => reason)) as Error
+    expect(message.includes('`issuers.partner.credentials`, and `clientAuthentication` (see')).toBe(isNamed)
+  },
+)
 
 test.each([
   ['invalid_scope', '`scope`'],

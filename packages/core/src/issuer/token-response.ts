@@ -81,14 +81,14 @@ const misplacedStatuses = new Set([404, 405])
  * it comes from something else than a token endpoint or asks to come again.
  */
 function isRefusal(response: IssuerResponse, oauthError: string | undefined): boolean {
-  const { status, retryAfter, isBearer } = response
+  const { status, retryAfter, challenge } = response
   // some servers say so with status 200
   if (response.ok) return knownErrors.has(oauthError) || clientErrors.test(oauthError ?? '')
   if (status < 400 || status >= 500 || passingStatuses.has(status) || isBusy(response)) return false
   // many servers say in `error` that nothing is at a path
   if (misplacedStatuses.has(status)) return knownErrors.has(oauthError)
   if (oauthError !== undefined) return status === 401 || !passingErrors.test(oauthError)
-  if (status === 401 && isBearer) return false
+  if (status === 401 && challenge.startsWith('bearer')) return false
   return retryAfter() === undefined && !isPage(response)
 }
 
@@ -101,6 +101,9 @@ function isPage(response: IssuerResponse): boolean {
 function isHtml({ type }: IssuerResponse): boolean {
   return /\bx?html\b/.test(type)
 }
+
+/** Names parts of a request. */
+const elsewhere = /\b(?:basic|body|form|header|post)\b/i
 
 /** The options that errors about the request are about (RFC 6749 §5.2, RFC 8707 §2). */
 const optionsOf: Readonly<Record<string, string>> = { invalid_scope: 'scope', invalid_target: 'parameters' }
@@ -123,7 +126,12 @@ function refusal(
   const methods = String(metadata.token_endpoint_auth_methods_supported ?? proof.method)
   const listed = methods.includes(proof.method) ? '' : ` (its metadata lists ${printable(methods)})`
   // an issuer that wants the secret in another part of the request
-  const isOther = listed || /\b(?:basic|body|form|header|post)\b/i.test(quoted)
+  const isOther =
+    listed ||
+    elsewhere.test(quoted) ||
+    (endpoint.protocol.asking &&
+      proof.method !== 'client_secret_basic' &&
+      response.challenge.startsWith('basic'))
   const method = isOther ? `, and \`clientAuthentication\`${listed}` : ''
   const check = `: check the client id and ${proof.proof} in ${credentialsIn(endpoint)}${oddTextIn(client)}${method}`
   const isAboutGrant = oauthError === 'unauthorized_client'
@@ -154,7 +162,7 @@ type Wrong = readonly [reason: string, definite?: boolean | undefined]
 /** Describes a response that is neither a token nor a refusal, and says what to check. */
 function wrongResponse(response: IssuerResponse, asked: TokenRequest): Wrong {
   const { endpoint, request } = asked
-  const { status, isBearer, members } = response
+  const { status, challenge, members } = response
   const { option, tokenPath } = endpoint
   const check = `check \`${option}\``
   const quoted = descriptionIn(response, request.secrets)
@@ -162,7 +170,7 @@ function wrongResponse(response: IssuerResponse, asked: TokenRequest): Wrong {
     const what = `has no token endpoint at this path (status ${status}${quoted})`
     return [`${what}: ${check}${mistakeOf(tokenPath)}`, true]
   }
-  if (status === 401 && isBearer)
+  if (status === 401 && challenge.startsWith('bearer'))
     return [`responded with status 401 like an API, not a token endpoint: ${check}`, true]
   const page = pageIn(response, request.url, check)
   if (page !== undefined) return [page]
