@@ -14,7 +14,13 @@ const tokens = createTokenManager({
       maxWait: 3_600_000,
     }),
   },
-  apis: [{ baseUrl: `${url}/api/`, issuer: 'general' }],
+  apis: [
+    {
+      baseUrl: `${url}/api/`,
+      issuer: 'general',
+      ...(how === 'blocked' && { ratePolicy: { limits: [], concurrency: 1 } }),
+    },
+  ],
   observe: ({ type }) => {
     console.log(type)
     // gives up while the issuer asks for patience
@@ -22,6 +28,10 @@ const tokens = createTokenManager({
   },
 })
 
+if (how === 'blocked') {
+  await tokens.warmUp()
+  void tokens.route(`${url}/api/`)?.send(() => new Promise<never>(() => {}))
+}
 const call = tokens.route(`${url}/api/records`)?.send(
   async (authorization) => {
     const response = await fetch(`${url}/api/records`, { headers: { authorization } })
@@ -29,5 +39,7 @@ const call = tokens.route(`${url}/api/records`)?.send(
   },
   { signal: caller.signal },
 )
-console.log(await call?.catch((error: Error) => error.name))
-console.log(JSON.stringify(process.getActiveResourcesInfo().filter((name) => name === 'Timeout')))
+if (how !== 'blocked') {
+  console.log(await call?.catch((error: Error) => error.name))
+  console.log(JSON.stringify(process.getActiveResourcesInfo().filter((name) => name === 'Timeout')))
+}

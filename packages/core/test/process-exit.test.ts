@@ -34,6 +34,11 @@ test('nor does a pause hold it that no call waits for any more', patience, async
   })
 })
 
+test('nor does a call hold it that waits for the slot of one that never ends', patience, async () => {
+  const { stdout, stderr } = await run(process.execPath, [tool, server.url, 'blocked'])
+  expect({ stdout, stderr }).toEqual({ stdout: 'token.renewed\ncall.sent\ncall.queued\n', stderr: '' })
+})
+
 test('the import needs nothing of the runtime that only some managers use', patience, async () => {
   const entry = new URL('../src/index.ts', import.meta.url).href
   const script = `delete globalThis.crypto; await import('${entry}')`

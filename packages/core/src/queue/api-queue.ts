@@ -1,6 +1,7 @@
 import { closedError, TokenlaneError } from '../errors.ts'
 import type { CallWaits, Emit } from '../events.ts'
 import { has } from '../options/check.ts'
+import { Countdown } from '../time/countdown.ts'
 import { dateFromNow, queueTimer } from '../time/duration.ts'
 import type { AccessToken } from '../access-token.ts'
 import type { Budget, BudgetQueue, LimitsStatus, Obstacle as LimitObstacle } from '../limits/budget.ts'
@@ -73,7 +74,7 @@ export class ApiQueue implements BudgetQueue {
   #isRenewing = false
   #timer: ReturnType<typeof setTimeout> | undefined
   /** Set while calls wait for a slot and none becomes free: it says so once. */
-  #watch: ReturnType<typeof setTimeout> | undefined
+  #watch: Countdown | undefined
 
   constructor(options: QueueOptions) {
     const { api, policy, token, emit, budget } = options
@@ -145,7 +146,7 @@ export class ApiQueue implements BudgetQueue {
     const time = performance.now() - call.unit.sentAt
     this.#slotTime += this.#slotTime === 0 ? time : (time - this.#slotTime) / 16
     this.#running -= 1
-    clearTimeout(this.#watch)
+    this.#watch?.stop()
     this.#watch = undefined
     this.#budget.ended(call.unit, wasSent)
     this.serve()
@@ -301,7 +302,7 @@ export class ApiQueue implements BudgetQueue {
 
   #wait(obstacle: Obstacle | undefined): void {
     this.waitingTime.waitFor(obstacle?.cause)
-    if (obstacle === noSlot) this.#watch ??= setTimeout(() => this.#reportBlocked(), blockedAfter)
+    if (obstacle === noSlot) this.#watch ??= new Countdown(blockedAfter, () => this.#reportBlocked()).unref()
     if (obstacle === undefined) return
     if (obstacle.cause === 'token') {
       this.#budget.gaveUp(this)
