@@ -1,3 +1,4 @@
+import { defined } from './events.ts'
 import { printable } from './foreign-text.ts'
 
 /**
@@ -92,8 +93,7 @@ export class TokenlaneError extends Error implements Omit<TokenlaneErrorDetails,
       (failures ? `${reason}\n` : `${printable(reason, longestReason)} `) + helpFor(code),
       cause && { cause },
     )
-    for (const [name, value] of Object.entries(members))
-      if (value !== undefined) Object.assign(this, { [name]: value })
+    Object.assign(this, defined(members))
     this.code = code
     Object.defineProperty(this, brand, { value: true })
     if (failures !== undefined) Object.defineProperty(this, 'failures', { value: failures })

@@ -1,6 +1,6 @@
 import type { Answer } from './rate-limiter.ts'
 import type { CheckedPolicy, PolicyResponse, RateLimit, RateLimitHeaders } from './rate-policy.ts'
-import { refuse, refusingTo } from '../options/check.ts'
+import { refuse } from '../options/check.ts'
 import { readInstant } from '../time/read-instant.ts'
 import { readWait, retryAfter, unitOf } from '../time/read-wait.ts'
 
@@ -28,6 +28,9 @@ export interface RemainingQuota {
   readonly resetIn: number
 }
 
+/** A function of a policy that reads responses. */
+export type PolicyFunction = 'isLimited' | 'actualCost'
+
 /** A longer header is ignored. */
 const longestHeader = 1_024
 
@@ -51,13 +54,22 @@ const common: readonly QuotaHeaders[] = [
   { remaining: 'x-rate-limit-remaining', resets: ['x-rate-limit-reset'] },
 ]
 
-/** Returns what a response says of the units of its call, which took `cost` of them. */
-export function readAnswer(response: ResponseHead, cost: number, policy: CheckedPolicy): Answer {
+/**
+ * Returns what a response says of the units of its call, which took `cost` of them. A function of the policy that throws
+ * counts as not given, and is `failed`.
+ */
+export function readAnswer(
+  response: ResponseHead,
+  cost: number,
+  policy: CheckedPolicy,
+  failed: (option: PolicyFunction) => void,
+): Answer {
   const { isLimited, limitedStatuses, actualCost, countsRefused } = policy
-  const isRefused = isLimited
-    ? answerOf('isLimited', isLimited, response)
-    : limitedStatuses.includes(response.status) && namesLimit(response, policy)
-  const counted = isRefused ? (countsRefused ? cost : 0) : actualCost && costOf(response, actualCost)
+  const byStatus = limitedStatuses.includes(response.status) && namesLimit(response, policy)
+  const isRefused = isLimited ? answerOf('isLimited', isLimited, response, byStatus, failed) : byStatus
+  const ofAccepted =
+    actualCost && !isRefused && answerOf('actualCost', actualCost, response, undefined, failed)
+  const counted = isRefused && !countsRefused ? 0 : actualCost && costIn(ofAccepted)
   // a client that keeps no connection has asked for its end
   const closes = textOf(response, 'connection')?.toLowerCase() === 'close' || undefined
   return { isRefused, cost: counted ?? cost, closes }
@@ -72,11 +84,7 @@ function namesLimit(response: ResponseHead, { rateLimitHeaders }: CheckedPolicy)
   )
 }
 
-function costOf(
-  response: ResponseHead,
-  actualCost: Exclude<CheckedPolicy['actualCost'], undefined>,
-): number | undefined {
-  const given: unknown = answerOf('actualCost', actualCost, response)
+function costIn(given: unknown): number | undefined {
   const actual = typeof given === 'string' ? numberOf(given) : given
   return Number.isFinite(actual) && (actual as number) >= 0 ? (actual as number) : undefined
 }
@@ -94,7 +102,7 @@ export function readAsked(
 ): number | undefined {
   const asked = waitOf(response, retryAfter)
   if (asked !== undefined || rateLimitHeaders === false) return asked
-  const dialects = rateLimitHeaders === true ? common : [ownHeaders(rateLimitHeaders)]
+  const dialects = rateLimitHeaders === true ? common : ownHeaders(rateLimitHeaders)
   const pauses = dialects.flatMap((names) => {
     const quotas = quotasOf(response, [names])
     const usedUp = quotas.flatMap(({ remaining, resetIn }) => (remaining === 0 ? [resetIn] : []))
@@ -111,11 +119,29 @@ export function readDate(response: ResponseHead): number | undefined {
   return textOf(response, 'age') === undefined ? readInstant(textOf(response, 'date')) : undefined
 }
 
-function answerOf<T>(name: string, ask: (response: PolicyResponse) => T, response: ResponseHead): T {
-  const header = (field: string): string | undefined => response.header?.(field.toLowerCase()) ?? undefined
-  const answer = ask({ status: response.status, header })
-  if (answer instanceof Promise)
-    refusingTo('read response', () => refuse(`ratePolicy.${name}()`, 'a promise', 'an answer at once'))
+/** Returns what a function of a policy says of a response; `otherwise` if it throws. */
+function answerOf<T>(
+  option: PolicyFunction,
+  ask: (response: PolicyResponse) => T,
+  response: ResponseHead,
+  otherwise: T,
+  failed: (option: PolicyFunction) => void,
+): T {
+  let answer = otherwise
+  try {
+    answer = ask({
+      status: response.status,
+      header: (name) => response.header?.(name.toLowerCase()) ?? undefined,
+    })
+  } catch {
+    failed(option)
+  }
+  // a promise of any realm, whose rejection nothing else would handle
+  const promised = answer as PromiseLike<unknown> | undefined
+  if (promised?.then) {
+    promised.then(undefined, () => {})
+    refuse(`ratePolicy.${option}()`, 'a promise', 'an answer at once')
+  }
   return answer
 }
 
@@ -125,8 +151,7 @@ export function readRemaining(
   rateLimitHeaders: CheckedPolicy['rateLimitHeaders'] = true,
 ): RemainingQuota | undefined {
   if (rateLimitHeaders === false) return undefined
-  const quotas = quotasOf(response, rateLimitHeaders === true ? common : [ownHeaders(rateLimitHeaders)])
-  if (quotas.length < 2) return quotas[0]
+  const quotas = quotasOf(response, rateLimitHeaders === true ? common : ownHeaders(rateLimitHeaders))
   return quotas.toSorted((a, b) => a.remaining - b.remaining || b.resetIn - a.resetIn)[0]
 }
 
@@ -146,8 +171,8 @@ export function readPolicy(response: ResponseHead): RateLimit[] {
 }
 
 /** An API's own headers may leave out when the quota is whole again. */
-function ownHeaders({ reset, ...names }: RateLimitHeaders): QuotaHeaders {
-  return { ...names, resets: reset === undefined ? [] : [reset], unsaid: 0 }
+function ownHeaders({ reset, ...names }: RateLimitHeaders): readonly QuotaHeaders[] {
+  return [{ ...names, resets: reset === undefined ? [] : [reset], unsaid: 0 }]
 }
 
 function quotasOf(response: ResponseHead, headers: readonly QuotaHeaders[]): RemainingQuota[] {
