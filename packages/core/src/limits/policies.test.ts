@@ -475,6 +475,24 @@ test('events say the name of the limit of which the API takes less', async () =>
   expect(said[0]?.quota).toBeLessThan(30)
 })
 
+test('an API that refuses 3 of 100 calls for no reason is left alone for a moment, not for a second', async () => {
+  const { call, answers, sentAt, tokens } = limitedApi({
+    limits: [{ quota: 30, window: 1_000 }],
+    spread: true,
+  })
+  await tokens.warmUp()
+  let random = 1
+  for (let send = 0; send < 2_000; send += 1) {
+    random = (random * 48_271) % 2_147_483_647
+    answers.push(random % 100 < 3 ? { status: 429 } : {})
+  }
+  const calls = Array.from({ length: 1_000 }, () => call())
+  await pass(120_000)
+  await Promise.all(calls)
+  // 25.6 calls a second; with a pause of a second after each refusal, 15.3
+  expect(1_000_000 / (sentAt.at(-1) ?? Infinity)).toBeGreaterThan(24)
+})
+
 test('a trial that is refused does not stand in the way of the next one, however long its response is looked at', async () => {
   const { call, answers, sentAt, tokens } = limitedApi({
     limits: [],
