@@ -3,6 +3,7 @@ import { Random } from '@tokenlane/testing/random'
 import { describe, expect, test } from 'vitest'
 import { type SimulatedProcess, SimulatedFleet, type SimulationOptions } from './simulated-fleet.ts'
 import { useRedis } from '../support/use-redis.ts'
+import { withSeeds } from './world.ts'
 
 const redis = useRedis()
 
@@ -160,10 +161,10 @@ test.each([
   'processes that are far, %d to %d ms each way, of an API that takes %d ms: none is over when near ones join them',
   { timeout },
   async (least, most, answer) => {
-    for (let run = 0; run < 20; run += 1) {
+    await withSeeds(seed, 20, async (drawn) => {
       const fleet = new SimulatedFleet({
         redis: redis.client,
-        seed: seed + run,
+        seed: drawn,
         size: 8,
         depth: 20,
         limits: [second],
@@ -181,9 +182,9 @@ test.each([
       }
       await fleet.run(10_000)
       const { over, calls } = fleet.result(19_000)
-      expect(over, `seed ${seed + run}`).toBe(0)
-      expect(calls / (25 * 19), `seed ${seed + run}`).toBeGreaterThan(0.75)
-    }
+      expect(over, `seed ${drawn}`).toBe(0)
+      expect(calls / (25 * 19), `seed ${drawn}`).toBeGreaterThan(0.75)
+    })
   },
 )
 
@@ -216,11 +217,11 @@ describe('random faults', () => {
     [12, minute, 60 * 60_000],
     [5, { quota: 20, window: 300 }, 5 * 60_000],
   ])('%d processes, %j: none is over, and every process goes on', { timeout }, async (size, limit, time) => {
-    for (let run = 0; run < Number(process.env['RUNS'] ?? 2); run += 1) {
-      const random = new Random(seed + run).next
+    await withSeeds(seed, Number(process.env['RUNS'] ?? 2), async (drawn) => {
+      const random = new Random(drawn).next
       const fleet = new SimulatedFleet({
         redis: redis.client,
-        seed: seed + run,
+        seed: drawn,
         size,
         limits: [limit],
         apiTime: [5, 60],
@@ -232,10 +233,10 @@ describe('random faults', () => {
         )
       }
       await fleet.run(time)
-      expect(fleet.result(time).over, `seed ${seed + run}`).toBe(0)
+      expect(fleet.result(time).over, `seed ${drawn}`).toBe(0)
       for (const { lastCallAt } of fleet.processes)
-        expect(fleet.world.now - lastCallAt, `seed ${seed + run}`).toBeLessThan(170_000)
-    }
+        expect(fleet.world.now - lastCallAt, `seed ${drawn}`).toBeLessThan(170_000)
+    })
   })
 
   test.each([
@@ -246,10 +247,10 @@ describe('random faults', () => {
     '%d processes, %j, that all stand still for up to 0.3 windows again and again: late responses are known in time',
     { timeout },
     async (size, limit, apiTime) => {
-      for (let run = 0; run < 8; run += 1) {
+      await withSeeds(seed, 8, async (drawn) => {
         const fleet = new SimulatedFleet({
           redis: redis.client,
-          seed: seed + run,
+          seed: drawn,
           size,
           limits: [limit],
           depth: 12,
@@ -262,8 +263,8 @@ describe('random faults', () => {
           fleet.world.after(at, () => fleet.processes.forEach((each) => each.stop(ms)))
         }
         await fleet.run(4_000 + 60 * window)
-        expect(fleet.result(60 * window), `seed ${seed + run}`).toMatchObject({ over: 0, idle: 0 })
-      }
+        expect(fleet.result(60 * window), `seed ${drawn}`).toMatchObject({ over: 0, idle: 0 })
+      })
     },
   )
 
@@ -317,10 +318,10 @@ describe('without Redis', () => {
     'Redis is %s for %d processes: none is over, and the fleet stands still no longer than it must',
     { timeout },
     async (fault, size, ms, leastRate, longestSilence) => {
-      for (let run = 0; run < 3; run += 1) {
+      await withSeeds(seed, 3, async (drawn) => {
         const fleet = new SimulatedFleet({
           redis: redis.client,
-          seed: seed + run,
+          seed: drawn,
           size,
           limits: [second],
           apiTime: [5, 60],
@@ -334,10 +335,10 @@ describe('without Redis', () => {
         const { over, rate } = fleet.result(30_000 + ms)
         const times = [from, ...fleet.arrivals]
         const silences = times.map((at, index) => at - (times[index - 1] ?? at))
-        expect(over, `seed ${seed + run}`).toBe(0)
-        expect(rate, `seed ${seed + run}`).toBeGreaterThan(leastRate)
-        expect(Math.max(...silences), `seed ${seed + run}`).toBeLessThan(longestSilence)
-      }
+        expect(over, `seed ${drawn}`).toBe(0)
+        expect(rate, `seed ${drawn}`).toBeGreaterThan(leastRate)
+        expect(Math.max(...silences), `seed ${drawn}`).toBeLessThan(longestSilence)
+      })
     },
   )
 
@@ -357,10 +358,10 @@ describe('without Redis', () => {
     { timeout },
     async (outage) => {
       for (const isEmpty of [false, true])
-        for (let run = 0; run < 4; run += 1) {
+        await withSeeds(seed, 4, async (drawn) => {
           const fleet = new SimulatedFleet({
             redis: redis.client,
-            seed: seed + run,
+            seed: drawn,
             size: 8,
             limits: [{ quota: 20, window: 500 }],
             apiTime: [5, 35],
@@ -369,14 +370,14 @@ describe('without Redis', () => {
           fleet.reconnect(outage)
           if (isEmpty) fleet.crash(outage)
           await fleet.run(outage + 20_000)
-          expect(fleet.result(20_000), `seed ${seed + run}, empty: ${isEmpty}`).toMatchObject({ over: 0 })
+          expect(fleet.result(20_000), `seed ${drawn}, empty: ${isEmpty}`).toMatchObject({ over: 0 })
           fleet.reset()
           await fleet.run(3_000)
-          expect(fleet.result(3_000), `seed ${seed + run}, empty: ${isEmpty}`).toMatchObject({
+          expect(fleet.result(3_000), `seed ${drawn}, empty: ${isEmpty}`).toMatchObject({
             over: 0,
             idle: 0,
           })
-        }
+        })
     },
   )
 
@@ -384,10 +385,10 @@ describe('without Redis', () => {
     'messages arrive and all answers are lost: none is over when they come again',
     { timeout },
     async () => {
-      for (let run = 0; run < 20; run += 1) {
+      await withSeeds(seed, 20, async (drawn) => {
         const fleet = new SimulatedFleet({
           redis: redis.client,
-          seed: seed + run,
+          seed: drawn,
           size: 4,
           limits: [{ quota: 20, window: 300 }],
           apiTime: [0, 60],
@@ -395,12 +396,12 @@ describe('without Redis', () => {
         })
         await fleet.run(3_000)
         for (const each of fleet.processes) each.isDeaf = true
-        await fleet.run(8_500 + run * 250)
+        await fleet.run(8_500 + (drawn - seed) * 250)
         for (const each of fleet.processes)
           fleet.world.after(fleet.random() * 100, () => (each.isDeaf = false))
         await fleet.run(12_000)
-        expect(fleet.result(12_000), `seed ${seed + run}`).toMatchObject({ over: 0 })
-      }
+        expect(fleet.result(12_000), `seed ${drawn}`).toMatchObject({ over: 0 })
+      })
     },
   )
 

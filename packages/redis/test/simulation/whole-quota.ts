@@ -1,5 +1,6 @@
 import type { RedisClient } from '../../src/index.ts'
 import { SimulatedFleet } from './simulated-fleet.ts'
+import { withSeeds } from './world.ts'
 
 const normal = (random: () => number): number =>
   Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
@@ -14,10 +15,8 @@ export const answerTimes: Readonly<Record<string, (random: () => number) => numb
 }
 
 const runs = 2
-/** How long a run lasts after its first four minutes, in seconds: */
-const each = 300
 
-/** What an API with 25 calls a second gives a fleet that learns: the mean of two runs of five minutes, by two seeds. */
+/** What an API with 25 calls a second gives a fleet that learns: the mean of two runs, by two seeds. */
 export async function wholeQuota(options: {
   readonly redis: RedisClient
   readonly size: number
@@ -25,12 +24,15 @@ export async function wholeQuota(options: {
   /** How long a request and how long a response travels, at least and at most, in milliseconds. */
   readonly network: readonly [number, number]
   readonly answerTime: (random: () => number) => number
+  /** How long a run lasts until it counts, and from then on, in seconds. */
+  readonly warmUp?: number
+  readonly each?: number
 }): Promise<{ readonly share: number; readonly refused: number }> {
-  const { redis, size, network, answerTime, isAlone = false } = options
+  const { redis, size, network, answerTime, isAlone = false, warmUp = 240, each = 300 } = options
   const limit = { quota: 25, window: 1_000 }
   let calls = 0
   let refused = 0
-  for (let seed = 1; seed <= runs; seed += 1) {
+  await withSeeds(1, runs, async (seed) => {
     const fleet = new SimulatedFleet({
       redis,
       seed,
@@ -43,12 +45,12 @@ export async function wholeQuota(options: {
       depth: Math.ceil(240 / size),
       server: { ...limit, isSliding: true },
     })
-    await fleet.run(240_000)
+    await fleet.run(warmUp * 1_000)
     fleet.reset()
     const before = fleet.server?.refused ?? 0
     await fleet.run(each * 1_000)
     refused += (fleet.server?.refused ?? 0) - before
     calls += fleet.result(each * 1_000).calls
-  }
+  })
   return { share: (calls - refused) / (limit.quota * runs * each), refused: (1_000 * refused) / calls }
 }

