@@ -277,7 +277,7 @@ export class FleetLimiter implements RateLimiter {
     const asked = [...this.#wants.values()].filter(
       (want) => (want.isQueued && want.wanted === 0) || (!isAway && this.#askAtOf(want) <= now),
     )
-    const { known, units, accepted, refused } = this.#units.report(this.#requests.shortestWay)
+    const { known, units, accepted, refused } = this.#units.report()
     const named = [...asked.flatMap(({ counted }) => counted.series), ...units.map(([name]) => name)]
     const series = [...new Set(named)]
     const number = (name: string): number => series.indexOf(name) + 1
@@ -340,7 +340,7 @@ export class FleetLimiter implements RateLimiter {
     for (const [about, text, ms] of response.words)
       this.#hear({ about, text, for: ms > forGood / 2 ? Infinity : ms })
     const start = this.#runtime.moment()
-    const way = this.#requests.shortestWay
+    const way = this.#requests.shortestWayBack
     for (const [index, want] of asked.entries()) {
       const { counted } = want
       const { grants, wait, soonest, used } = response.wants[index] as Response['wants'][number]

@@ -59,11 +59,12 @@ export class RedisRequests<Request, Reply> {
   }
 
   /**
-   * How long a request or a response travels at least, in milliseconds. Assumed: no way there or back takes less than a
-   * quarter of the shortest round trip, which the first ones may not show, since a process or Redis may be busy. A
-   * millisecond less, so that a Redis nearby is trusted with nothing.
+   * How long a response travels at least, in milliseconds. Assumed: no way back takes less than a quarter of the shortest
+   * round trip, which the first ones may not show, since a process or Redis may be busy. A millisecond less, so that a
+   * Redis nearby is trusted with nothing. Nothing is assumed of the way there: a process that is always busy reads each
+   * response late and sends each request at once.
    */
-  get shortestWay(): number {
+  get shortestWayBack(): number {
     return this.#lastRoundTrips.length < mostRemembered ? 0 : Math.max(0, this.#shortestRoundTrip / 4 - 1)
   }
 

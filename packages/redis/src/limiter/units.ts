@@ -68,8 +68,8 @@ export class Units {
     for (const unit of grants.splice(0)) this.#settle(unit, 0)
   }
 
-  /** Returns what Redis should know in `travel` milliseconds or later; `known` notes that it does. */
-  report(travel: number): Report {
+  /** Returns what Redis should know; `known` notes that it does. */
+  report(): Report {
     const now = this.#runtime.now()
     const [accepted, refused] = [this.#accepted, this.#refused]
     const units = [...this.#unreported].filter(({ isOver, tellAt = Infinity }) => isOver || tellAt <= now)
@@ -79,7 +79,7 @@ export class Units {
     return {
       accepted,
       refused,
-      units: units.flatMap((unit) => reportsOf(unit, now + travel)),
+      units: units.flatMap((unit) => reportsOf(unit, now)),
       known: (): void => {
         this.#accepted -= accepted
         this.#refused -= refused

@@ -1,5 +1,5 @@
 /**
- * Simulates once with each of `count` seeds, side by side: what they ask Redis then goes there together, which takes a third
+ * Simulates once with each of `count` seeds, side by side: what they ask Redis then goes there together, which takes a fifth
  * less of a core.
  */
 export async function withSeeds(
