@@ -10,7 +10,8 @@ import { expect, test, vi } from 'vitest'
 import type { Made } from './support/identity-process.ts'
 
 const size = 8
-const lifetime = 2_000
+/** A machine that is busy for a second or two must not make tokens expire on their way. */
+const lifetime = 4_000
 /** Calls that the fleet makes before and after each change. */
 const between = 400
 const patience = { timeout: 100_000, interval: 20 }

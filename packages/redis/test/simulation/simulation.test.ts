@@ -79,7 +79,7 @@ test.concurrent(
   async () => {
     const away = async (roundTrip: number, others: Pick<SimulationOptions, 'wayThere'> = {}) =>
       strictShare(50, () => 300, { roundTrip: () => roundTrip, ...others })
-    const [near = 0, ...far] = await Promise.all([
+    const [near, ...far] = await Promise.all([
       away(1),
       // as far there as back; as far as it happens to be; a quarter of it there for one half of them, and back for the other
       away(60, { wayThere: () => 0.5 }),
