@@ -1,4 +1,3 @@
-import { defined } from './events.ts'
 import { printable } from './foreign-text.ts'
 
 /**
@@ -93,7 +92,8 @@ export class TokenlaneError extends Error implements Omit<TokenlaneErrorDetails,
       (failures ? `${reason}\n` : `${printable(reason, longestReason)} `) + helpFor(code),
       cause && { cause },
     )
-    Object.assign(this, defined(members))
+    for (const [name, value] of Object.entries(members))
+      if (value !== undefined) Object.assign(this, { [name]: value })
     this.code = code
     Object.defineProperty(this, brand, { value: true })
     if (failures !== undefined) Object.defineProperty(this, 'failures', { value: failures })

@@ -203,10 +203,6 @@ interface Events {
   'policy.missing': { api: string }
   /** The API's rate limit headers report limits (`seen`) that differ from the configured ones. Once per difference. */
   'policy.differs': { api: string; configured: readonly NamedLimit[]; seen: readonly NamedLimit[] }
-  /**
-   * This function (`option`) of a rate policy threw for a response, which then counts as without it. Once per function.
-   */
-  'policy.failed': { api: string; option: 'isLimited' | 'actualCost' }
   /** The rate budget that a fleet shares cannot be reached: this process uses only its own share. Once, when it begins. */
   'limiter.failed': { api: string; reason: string }
   /** The rate budget is shared again. */

@@ -52,11 +52,6 @@ const lines: readonly (readonly [string, string, TokenlaneEvent])[] = [
     'https://api.example.com/: none of 10 calls under way (`concurrency`) has ended for 10 s, and 500 wait: set a timeout, and read each response to its end',
     { type: 'slots.blocked', api, running: 10, queued: 500 },
   ],
-  [
-    'warn',
-    'https://api.example.com/: `isLimited` in its ratePolicy threw',
-    { type: 'policy.failed', api, option: 'isLimited' },
-  ],
   ['info', 'general: new token from the shared store', { type: 'token.received', issuer, expiresAt }],
   [
     'warn',

@@ -152,7 +152,6 @@ const lines: { readonly [Type in EventType]: (event: EventOf<Type>) => string } 
     `${api}: refused a call with status 429 and has no rate policy: with a \`ratePolicy\`, calls wait for their turn`,
   'policy.differs': ({ api, configured, seen }) =>
     `${api}: its headers report ${limits(seen)}; configured: ${limits(configured)}`,
-  'policy.failed': ({ api, option }) => `${api}: \`${option}\` in its ratePolicy threw`,
   'store.failed': ({ reason }) =>
     `token store: failed (${reason}); this process requests its own tokens${unopened(reason)}`,
   'store.recovered': () => 'token store: works again',

@@ -152,9 +152,7 @@ export class Budget {
   responded(queue: BudgetQueue, unit: Unit, response: ResponseHead): boolean {
     const { policy, emit } = queue
     const now = performance.now()
-    const answer = readAnswer(response, unit.demand.cost, policy, (option) =>
-      this.#watch.failed(option, emit),
-    )
+    const answer = readAnswer(response, unit.demand.cost, policy)
     const { isRefused } = answer
     unit.permit.answered(answer)
     if (this.claims.pace.hasCalendar) this.claims.readClock(response, unit.sentAt, now)

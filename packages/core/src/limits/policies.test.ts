@@ -1,5 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
-import { runInNewContext } from 'node:vm'
 import { expect, test, vi } from 'vitest'
 
 import { client, fakeService } from '../../test/fake-issuer.ts'
@@ -229,40 +227,6 @@ test.each(['isLimited', 'actualCost'])('%s that returns a promise fails the call
   await pass(20)
   await failed
   expect(tokens.status().apis[0]).toMatchObject({ queued: 0, running: 0 })
-})
-
-test('a function that throws costs no response: it counts as not given, which is reported once', async () => {
-  const fail = (): never => {
-    throw new TypeError('no such header')
-  }
-  const { call, eventsOf, tokens } = apisWith({
-    limits: [{ quota: 9, window: 60_000, name: 'points' }],
-    isLimited: fail,
-    actualCost: fail,
-  })
-  await tokens.warmUp()
-  const calls = [call({ cost: 2 }), call({ cost: 3 }), call({ resend: false, answer: { status: 429 } })]
-  await pass(20)
-  expect(await Promise.all(calls)).toEqual([200, 200, 200])
-  expect(tokens.status().apis[0]).toMatchObject({ queued: 0, running: 0, limits: [{ used: 6 }] })
-  expect(eventsOf('api.paused')).toMatchObject([{ status: 429 }])
-  expect(eventsOf('policy.failed')).toEqual([
-    { type: 'policy.failed', api: one, option: 'isLimited' },
-    { type: 'policy.failed', api: one, option: 'actualCost' },
-  ])
-})
-
-test.each(['isLimited', 'actualCost'])('the promise of %s may reject unseen', async (name) => {
-  const unhandled = vi.fn()
-  process.on('unhandledRejection', unhandled)
-  const rejects = runInNewContext('async () => { throw new Error() }') as () => Promise<never>
-  const { call } = apisWith({ limits: [], [name]: rejects })
-  const failed = expect(call()).rejects.toThrow('is a promise; allowed: an answer at once')
-  await pass(20)
-  await failed
-  await setImmediate()
-  process.off('unhandledRejection', unhandled)
-  expect(unhandled).not.toHaveBeenCalled()
 })
 
 test('a named segment counts by what it stands for, however it is encoded', async () => {

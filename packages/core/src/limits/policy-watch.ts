@@ -1,6 +1,5 @@
 import type { Emit } from '../events.ts'
 import { defaultGrace } from './arrivals.ts'
-import type { PolicyFunction } from './rate-limit-headers.ts'
 import { type CheckedPolicy, lengthOf, type Limit, type RateLimit } from './rate-policy.ts'
 
 /** What slow responses leave of a quota, and what gives more of it. */
@@ -47,13 +46,6 @@ export class PolicyWatch {
     this.#reported.add(key)
     this.isReporting = this.#reported.size < mostReported
     emit({ type: 'policy.differs', api: this.#api, configured, seen })
-  }
-
-  /** Called when a function of the policy threw. */
-  failed(option: PolicyFunction, emit: Emit): void {
-    if (this.#reported.has(option)) return
-    this.#reported.add(option)
-    emit({ type: 'policy.failed', api: this.#api, option })
   }
 
   /** Called while calls wait for a unit. `used`: the share in use. `lag`: how late units are freed, in milliseconds. */

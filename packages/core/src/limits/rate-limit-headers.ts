@@ -1,6 +1,6 @@
 import type { Answer } from './rate-limiter.ts'
 import type { CheckedPolicy, PolicyResponse, RateLimit, RateLimitHeaders } from './rate-policy.ts'
-import { refuse } from '../options/check.ts'
+import { refuse, refusingTo } from '../options/check.ts'
 import { readInstant } from '../time/read-instant.ts'
 import { readWait, retryAfter, unitOf } from '../time/read-wait.ts'
 
@@ -28,9 +28,6 @@ export interface RemainingQuota {
   readonly resetIn: number
 }
 
-/** A function of a policy that reads responses. */
-export type PolicyFunction = 'isLimited' | 'actualCost'
-
 /** A longer header is ignored. */
 const longestHeader = 1_024
 
@@ -54,22 +51,13 @@ const common: readonly QuotaHeaders[] = [
   { remaining: 'x-rate-limit-remaining', resets: ['x-rate-limit-reset'] },
 ]
 
-/**
- * Returns what a response says of the units of its call, which took `cost` of them. A function of the policy that throws
- * counts as not given, and is `failed`.
- */
-export function readAnswer(
-  response: ResponseHead,
-  cost: number,
-  policy: CheckedPolicy,
-  failed: (option: PolicyFunction) => void,
-): Answer {
+/** Returns what a response says of the units of its call, which took `cost` of them. */
+export function readAnswer(response: ResponseHead, cost: number, policy: CheckedPolicy): Answer {
   const { isLimited, limitedStatuses, actualCost, countsRefused } = policy
-  const byStatus = limitedStatuses.includes(response.status) && namesLimit(response, policy)
-  const isRefused = isLimited ? answerOf('isLimited', isLimited, response, byStatus, failed) : byStatus
-  const ofAccepted =
-    actualCost && !isRefused && answerOf('actualCost', actualCost, response, undefined, failed)
-  const counted = isRefused && !countsRefused ? 0 : actualCost && costIn(ofAccepted)
+  const isRefused = isLimited
+    ? answerOf('isLimited', isLimited, response)
+    : limitedStatuses.includes(response.status) && namesLimit(response, policy)
+  const counted = isRefused ? (countsRefused ? cost : 0) : actualCost && costOf(response, actualCost)
   // a client that keeps no connection has asked for its end
   const closes = textOf(response, 'connection')?.toLowerCase() === 'close' || undefined
   return { isRefused, cost: counted ?? cost, closes }
@@ -84,7 +72,11 @@ function namesLimit(response: ResponseHead, { rateLimitHeaders }: CheckedPolicy)
   )
 }
 
-function costIn(given: unknown): number | undefined {
+function costOf(
+  response: ResponseHead,
+  actualCost: Exclude<CheckedPolicy['actualCost'], undefined>,
+): number | undefined {
+  const given: unknown = answerOf('actualCost', actualCost, response)
   const actual = typeof given === 'string' ? numberOf(given) : given
   return Number.isFinite(actual) && (actual as number) >= 0 ? (actual as number) : undefined
 }
@@ -102,7 +94,7 @@ export function readAsked(
 ): number | undefined {
   const asked = waitOf(response, retryAfter)
   if (asked !== undefined || rateLimitHeaders === false) return asked
-  const dialects = rateLimitHeaders === true ? common : ownHeaders(rateLimitHeaders)
+  const dialects = rateLimitHeaders === true ? common : [ownHeaders(rateLimitHeaders)]
   const pauses = dialects.flatMap((names) => {
     const quotas = quotasOf(response, [names])
     const usedUp = quotas.flatMap(({ remaining, resetIn }) => (remaining === 0 ? [resetIn] : []))
@@ -119,29 +111,11 @@ export function readDate(response: ResponseHead): number | undefined {
   return textOf(response, 'age') === undefined ? readInstant(textOf(response, 'date')) : undefined
 }
 
-/** Returns what a function of a policy says of a response; `otherwise` if it throws. */
-function answerOf<T>(
-  option: PolicyFunction,
-  ask: (response: PolicyResponse) => T,
-  response: ResponseHead,
-  otherwise: T,
-  failed: (option: PolicyFunction) => void,
-): T {
-  let answer = otherwise
-  try {
-    answer = ask({
-      status: response.status,
-      header: (name) => response.header?.(name.toLowerCase()) ?? undefined,
-    })
-  } catch {
-    failed(option)
-  }
-  // a promise of any realm, whose rejection nothing else would handle
-  const promised = answer as PromiseLike<unknown> | undefined
-  if (promised?.then) {
-    promised.then(undefined, () => {})
-    refuse(`ratePolicy.${option}()`, 'a promise', 'an answer at once')
-  }
+function answerOf<T>(name: string, ask: (response: PolicyResponse) => T, response: ResponseHead): T {
+  const header = (field: string): string | undefined => response.header?.(field.toLowerCase()) ?? undefined
+  const answer = ask({ status: response.status, header })
+  if (answer instanceof Promise)
+    refusingTo('read response', () => refuse(`ratePolicy.${name}()`, 'a promise', 'an answer at once'))
   return answer
 }
 
@@ -151,7 +125,8 @@ export function readRemaining(
   rateLimitHeaders: CheckedPolicy['rateLimitHeaders'] = true,
 ): RemainingQuota | undefined {
   if (rateLimitHeaders === false) return undefined
-  const quotas = quotasOf(response, rateLimitHeaders === true ? common : ownHeaders(rateLimitHeaders))
+  const quotas = quotasOf(response, rateLimitHeaders === true ? common : [ownHeaders(rateLimitHeaders)])
+  if (quotas.length < 2) return quotas[0]
   return quotas.toSorted((a, b) => a.remaining - b.remaining || b.resetIn - a.resetIn)[0]
 }
 
@@ -171,8 +146,8 @@ export function readPolicy(response: ResponseHead): RateLimit[] {
 }
 
 /** An API's own headers may leave out when the quota is whole again. */
-function ownHeaders({ reset, ...names }: RateLimitHeaders): readonly QuotaHeaders[] {
-  return [{ ...names, resets: reset === undefined ? [] : [reset], unsaid: 0 }]
+function ownHeaders({ reset, ...names }: RateLimitHeaders): QuotaHeaders {
+  return { ...names, resets: reset === undefined ? [] : [reset], unsaid: 0 }
 }
 
 function quotasOf(response: ResponseHead, headers: readonly QuotaHeaders[]): RemainingQuota[] {

@@ -1,4 +1,5 @@
 import type { TokenlaneEvent } from '../events.ts'
+import { printable } from '../foreign-text.ts'
 import { describeEvent } from '../log-observer.ts'
 
 /** Printed warnings by code: the managers of many tenants would repeat them. */
@@ -17,7 +18,6 @@ const subjectsOf: {
   'client.unattached': ({ api }) => api,
   'transport.insecure': ({ issuer, hosts }) => `${issuer} ${hosts.join(' ')}`,
   'policy.missing': ({ api }) => api,
-  'policy.failed': ({ api, option }) => api + option,
   'rejection.repeated': ({ issuer, api }) => `${issuer} ${api}`,
   'scope.narrowed': ({ issuer, missing }) => `${issuer} ${missing.join(' ')}`,
   'secret.expiring': ({ issuer, clientId, threshold }) => `${issuer} ${clientId} ${threshold}`,
@@ -34,5 +34,5 @@ export function warn(event: TokenlaneEvent): void {
   const subjects = said.get(code) ?? new Set()
   if (subject === undefined || subjects.has(subject) || subjects.size >= most) return
   said.set(code, subjects.add(subject))
-  globalThis.process?.emitWarning?.(describeEvent(event), { type: 'TokenlaneWarning', code })
+  globalThis.process?.emitWarning?.(printable(describeEvent(event), 500), { type: 'TokenlaneWarning', code })
 }
