@@ -1,4 +1,4 @@
-import { has, isChosen, own } from '../options/check.ts'
+import { has, own } from '../options/check.ts'
 import { readInstant } from '../time/read-instant.ts'
 import {
   type CalledProvider,
@@ -107,14 +107,14 @@ export function textFault({ field, given, allowed }: CredentialsFault): string {
 }
 
 const placeholder =
-  /^(?:\$\w+|<.*>|%\w+%|\[.*\]|\*+|x{3,}|todo|your[-_ ].*|my[-_ ].*(?:id|secret)|(?:change|replace|fill)[-_ ]?(?:me|this|in)\b.*)$/is
+  /^(?:\$\{.*\}|\$\(.*\)|\$\w+|\{\{.*\}\}|<.*>|%\w+%|\[.*\]|\*+|x{3,}|todo|your[-_ ].*|my[-_ ].*(?:id|secret)|(?:change|replace|fill)[-_ ]?(?:me|this|in)\b.*)$/is
 
 /** What looks wrong about text that was filled in by hand. */
 export type Oddity = 'quotes' | 'placeholder' | 'white space'
 
 export function oddityOf(text: string): Oddity | undefined {
   if (/^(["'`]).*\1$/s.test(text)) return 'quotes'
-  if (!isChosen(text) || placeholder.test(text)) return 'placeholder'
+  if (placeholder.test(text)) return 'placeholder'
   return /\s/.test(text) ? 'white space' : undefined
 }
 

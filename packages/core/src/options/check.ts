@@ -53,8 +53,8 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
 /** Whether something from outside is text, and not empty. */
 export const isText = (given: unknown): given is string => typeof given === 'string' && given !== ''
 
-/** What an unset variable leaves where it is made text, the name of one that nothing put in, and white space. */
-const unset = /^(?:undefined|null|NaN|\[object \w+\]|\s+|\$[{(].*[)}]|\{\{.*\}\})$/
+/** What an unset variable leaves where it is made text, and white space. */
+const unset = /^(?:undefined|null|NaN|\[object \w+\]|\s+)$/
 
 /** Whether an option is text that somebody chose. */
 export const isChosen = (given: unknown): given is string => isText(given) && !unset.test(given)
