@@ -18,7 +18,10 @@ export interface AssertionFile {
 export function lookAtAssertionFile(path: string | undefined): AssertionFile | undefined {
   if (path === undefined) return undefined
   try {
-    const { mode, mtime } = statSync(path)
+    const seen = statSync(path)
+    // reading a pipe would wait for who writes to it
+    if (!seen.isFile()) return undefined
+    const { mode, mtime } = seen
     const { iss, sub, exp } = claimsOf(readFileSync(path, 'utf8').trim()) ?? {}
     return {
       path,
