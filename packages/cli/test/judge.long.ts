@@ -14,7 +14,6 @@ import { scenes } from '../src/judge/scenes.ts'
 import { main, tokenlane, type Ended } from './support/run.ts'
 
 // a busy machine plays slowly
-vi.setConfig({ testTimeout: 600_000 })
 
 const pathOf = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url))
 const planted = pathOf('applications/planted.ts')
@@ -153,6 +152,12 @@ test.concurrent('one caller cannot show a cold start, and a client of one API no
   expect(status).toBe(1)
 })
 
+test.concurrent('a program that is slow to its first 20 requests is waited for', async () => {
+  const slow = ['sh', '-c', "sed 's/sleep 0.02/sleep 0.7/' client.sh | sh"]
+  const { scenes: reports } = await examOf(['revocation'], slow)
+  expect(reports[0]?.notGraded).toBe(undefined)
+})
+
 test.concurrent('a program that exits early is not graded, and its last words are shown', async () => {
   const script = 'curl -s --cacert $SSL_CERT_FILE $GENERAL_TOKEN_URL >&2; echo; echo goodbye; exit 7'
   const { stdout } = await judge(['revocation'], ['sh', '-c', script])
@@ -171,7 +176,7 @@ test.concurrent('what a shell has started ends with it', async () => {
   const pid = Number(/pid (\d+)/.exec(pids)?.[1])
   expect(pid).toBeGreaterThan(1)
   // the system needs a moment to bury it
-  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 10_000)
+  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'))
 })
 
 test.concurrent('the page has a grade, findings in words, evidence and fix; the files have them too', async () => {
@@ -240,7 +245,7 @@ test.for(['SIGINT', 'SIGTERM', 'SIGQUIT'] as const)(
       stdio: 'ignore',
     })
     onTestFinished(() => void child.kill('SIGKILL'))
-    await vi.waitFor(() => expect(readdirSync(temporary).join()).toContain('tokenlane-judge-'), 60_000)
+    await vi.waitFor(() => expect(readdirSync(temporary).join()).toContain('tokenlane-judge-'))
     child.kill(signal)
     await once(child, 'exit')
     expect(readdirSync(temporary)).toEqual([])

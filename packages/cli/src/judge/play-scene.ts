@@ -103,9 +103,12 @@ async function watch(
   const { pause, until, answers, inUse } = patienceWith(sandbox, program)
   let [ended, impossible, unseen]: (string | undefined)[] = []
   try {
-    await until(() => requests(sandbox) > 0, startUp)
-    // that the program is in full swing; the issuers may refuse it from the start
-    if (!(scene.isFromStart && scene.isHopeless)) await answers(2 * callers, 10_000)
+    const isCalling = await until(() => requests(sandbox) > 0, startUp)
+    // the issuers may refuse it from the start
+    const canSucceed = !(scene.isFromStart && scene.isHopeless)
+    // that the program is in full swing; on a slow machine, that it has made the requests which a grade needs
+    if (isCalling && canSucceed && !(await answers(2 * callers, 10_000)))
+      await until(() => requests(sandbox) >= fewestRequests, startUp)
     const { issuers } = control.state()
     const readsFile = realms.filter((realm) => issuers[realm].secretInUse === 'newest')
     const begunAt = new Date()
