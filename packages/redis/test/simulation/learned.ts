@@ -17,9 +17,15 @@ export function testLearned(
     )
     test.each(cases)(
       '%d processes, answers in %s on a network of %j ms each way: at least %d of the quota, at most %d of 1,000 calls refused',
-      { timeout: 120_000 },
       async (size, _, __, share, refused, answerTime) => {
-        const figures = await wholeQuota({ redis: redis.client, size, network, answerTime })
+        const figures = await wholeQuota({
+          redis: redis.client,
+          size,
+          network,
+          answerTime,
+          warmUp: 120,
+          each: 150,
+        })
         expect(figures.share).toBeGreaterThan(share)
         expect(figures.refused).toBeLessThan(refused)
       },

@@ -10,7 +10,6 @@ const redis = useRedis()
 // Fleets in simulated time, the same in each run; `FLEETS=12 …` plays others. Of those with random faults, one seed in
 // about a hundred is over: 1319558612 by 22 calls.
 
-const timeout = 120_000
 const seed = Number(process.env['FLEETS'] ?? 11)
 const second = { quota: 25, window: 1_000 }
 const minute = { quota: 180, window: 60_000 }
@@ -29,7 +28,6 @@ async function warmFleet(
 describe('waiting processes', () => {
   test.each([8, 50, 200, 1_000])(
     '%d at 25 a second: the rate is kept, all get the same, and a call costs few messages',
-    { timeout },
     async (size) => {
       const round = (size / second.quota) * 1_021
       const fleet = await warmFleet({ size, limits: [second] }, 3_000 + round)
@@ -46,7 +44,6 @@ describe('waiting processes', () => {
 
   test.each([8, 50, 200, 1_000])(
     '%d at 180 a minute: the rate is kept, and all get the same',
-    { timeout },
     async (size) => {
       const round = Math.max(1, size / minute.quota) * 60_020
       const fleet = await warmFleet({ size, limits: [minute] }, 130_000 + round)
@@ -64,14 +61,12 @@ describe('waiting processes', () => {
   test.each([
     [50, 0, 0.95],
     [200, 0, 0.95],
-    [1_000, 0, 0.95],
     // timers and responses come up to 30 ms late, 6 on average
     [50, 30, 0.93],
     [200, 30, 0.93],
     [1_000, 30, 0.93],
   ])(
     '%d with an API that takes 5 to 60 ms, on machines that are %d ms late: the rate is kept',
-    { timeout },
     async (size, lateness, rate) => {
       const round = (size / second.quota) * 1_034
       const fleet = await warmFleet({ size, limits: [second], apiTime: [5, 60], lateness }, 3_000 + round)
@@ -88,7 +83,6 @@ describe('waiting processes', () => {
 
   test.each([8, 20, 50, 200])(
     '%d at 25 a second with an API that takes 300 ms: the quota is had, also where each call opens a connection',
-    { timeout },
     async (size) => {
       const answerTime = (): number => 300
       const fleet = await warmFleet({ size, limits: [second], network: () => [5, 15], answerTime }, 20_000)
@@ -101,7 +95,7 @@ describe('waiting processes', () => {
     },
   )
 
-  test('with `spread` a call costs few messages too', { timeout }, async () => {
+  test('with `spread` a call costs few messages too', async () => {
     const fleet = await warmFleet({ size: 50, limits: [second], spread: true }, 5_000)
     await fleet.run(60_000)
     const result = fleet.result(60_000)
@@ -123,7 +117,6 @@ describe('processes that are far from Redis', () => {
     ),
   )(
     'a round trip of %d ms for %d of %d: the others get what they get without them',
-    { timeout },
     async (time, slow, size) => {
       const roundTrip = (index: number): number => (index < slow ? time : 1)
       const fleet = await warmFleet({ size, limits: [second], roundTrip }, 30_000)
@@ -141,7 +134,6 @@ describe('processes that are far from Redis', () => {
 
   test.each([260, 300, 800, 3_000])(
     'a round trip of %d ms for 1 of 8 at 180 a minute: it takes part, and the rate is kept',
-    { timeout },
     async (time) => {
       const roundTrip = (index: number): number => (index === 0 ? time : 1)
       const fleet = await warmFleet({ size: 8, limits: [minute], roundTrip }, 130_000)
@@ -159,9 +151,8 @@ test.each([
   [100, 120, 1],
 ])(
   'processes that are far, %d to %d ms each way, of an API that takes %d ms: none is over when near ones join them',
-  { timeout },
   async (least, most, answer) => {
-    await withSeeds(seed, 20, async (drawn) => {
+    await withSeeds(seed, 6, async (drawn) => {
       const fleet = new SimulatedFleet({
         redis: redis.client,
         seed: drawn,
@@ -216,7 +207,7 @@ describe('random faults', () => {
     [40, second, 3 * 60_000],
     [12, minute, 60 * 60_000],
     [5, { quota: 20, window: 300 }, 5 * 60_000],
-  ])('%d processes, %j: none is over, and every process goes on', { timeout }, async (size, limit, time) => {
+  ])('%d processes, %j: none is over, and every process goes on', async (size, limit, time) => {
     await withSeeds(seed, Number(process.env['RUNS'] ?? 2), async (drawn) => {
       const random = new Random(drawn).next
       const fleet = new SimulatedFleet({
@@ -245,9 +236,8 @@ describe('random faults', () => {
     [24, { quota: 20, window: 200 }, 0],
   ])(
     '%d processes, %j, that all stand still for up to 0.3 windows again and again: late responses are known in time',
-    { timeout },
     async (size, limit, apiTime) => {
-      await withSeeds(seed, 8, async (drawn) => {
+      await withSeeds(seed, 4, async (drawn) => {
         const fleet = new SimulatedFleet({
           redis: redis.client,
           seed: drawn,
@@ -268,26 +258,22 @@ describe('random faults', () => {
     },
   )
 
-  test(
-    'a clock that is set back by less than a second again and again: none is over',
-    { timeout },
-    async () => {
-      const fleet = new SimulatedFleet({
-        redis: redis.client,
-        seed,
-        size: 12,
-        limits: [second],
-        apiTime: [5, 60],
-      })
-      for (let at = 10_000; at < 150_000; at += 1_500)
-        fleet.world.after(at, () => (fleet.clock -= fleet.random() * 950))
-      await fleet.run(160_000)
-      const { over, idle } = fleet.result(160_000)
-      expect({ over, idle }, `seed ${seed}`).toEqual({ over: 0, idle: 0 })
-    },
-  )
+  test('a clock that is set back by less than a second again and again: none is over', async () => {
+    const fleet = new SimulatedFleet({
+      redis: redis.client,
+      seed,
+      size: 12,
+      limits: [second],
+      apiTime: [5, 60],
+    })
+    for (let at = 10_000; at < 150_000; at += 1_500)
+      fleet.world.after(at, () => (fleet.clock -= fleet.random() * 950))
+    await fleet.run(160_000)
+    const { over, idle } = fleet.result(160_000)
+    expect({ over, idle }, `seed ${seed}`).toEqual({ over: 0, idle: 0 })
+  })
 
-  test('the same seed is the same run', { timeout }, async () => {
+  test('the same seed is the same run', async () => {
     const histories = await Promise.all(
       [1, 1, 2].map(async (same) => {
         const fleet = new SimulatedFleet({
@@ -316,7 +302,6 @@ describe('without Redis', () => {
     ['silent for 10 s', 200, 10_000, 0.65, 9_000],
   ] as const)(
     'Redis is %s for %d processes: none is over, and the fleet stands still no longer than it must',
-    { timeout },
     async (fault, size, ms, leastRate, longestSilence) => {
       await withSeeds(seed, 3, async (drawn) => {
         const fleet = new SimulatedFleet({
@@ -342,7 +327,7 @@ describe('without Redis', () => {
     },
   )
 
-  test('200 processes with shares of less than a call take turns: none is over', { timeout }, async () => {
+  test('200 processes with shares of less than a call take turns: none is over', async () => {
     const fleet = await warmFleet({ size: 200, limits: [second], apiTime: [5, 60] }, 20_000)
     fleet.stillUntil = fleet.world.now + 60_000
     await fleet.run(20_000)
@@ -355,7 +340,6 @@ describe('without Redis', () => {
 
   test.each([2_000, 4_000, 5_500, 6_500, 7_000, 8_000, 10_000, 12_500])(
     'clients reconnect as ioredis does by default after %d ms: none is over',
-    { timeout },
     async (outage) => {
       for (const isEmpty of [false, true])
         await withSeeds(seed, 4, async (drawn) => {
@@ -381,31 +365,26 @@ describe('without Redis', () => {
     },
   )
 
-  test(
-    'messages arrive and all answers are lost: none is over when they come again',
-    { timeout },
-    async () => {
-      await withSeeds(seed, 20, async (drawn) => {
-        const fleet = new SimulatedFleet({
-          redis: redis.client,
-          seed: drawn,
-          size: 4,
-          limits: [{ quota: 20, window: 300 }],
-          apiTime: [0, 60],
-          roundTrip: () => 20,
-        })
-        await fleet.run(3_000)
-        for (const each of fleet.processes) each.isDeaf = true
-        await fleet.run(8_500 + (drawn - seed) * 250)
-        for (const each of fleet.processes)
-          fleet.world.after(fleet.random() * 100, () => (each.isDeaf = false))
-        await fleet.run(12_000)
-        expect(fleet.result(12_000), `seed ${drawn}`).toMatchObject({ over: 0 })
+  test('messages arrive and all answers are lost: none is over when they come again', async () => {
+    await withSeeds(seed, 20, async (drawn) => {
+      const fleet = new SimulatedFleet({
+        redis: redis.client,
+        seed: drawn,
+        size: 4,
+        limits: [{ quota: 20, window: 300 }],
+        apiTime: [0, 60],
+        roundTrip: () => 20,
       })
-    },
-  )
+      await fleet.run(3_000)
+      for (const each of fleet.processes) each.isDeaf = true
+      await fleet.run(8_500 + (drawn - seed) * 250)
+      for (const each of fleet.processes) fleet.world.after(fleet.random() * 100, () => (each.isDeaf = false))
+      await fleet.run(12_000)
+      expect(fleet.result(12_000), `seed ${drawn}`).toMatchObject({ over: 0 })
+    })
+  })
 
-  test('a share of 0 sends nothing, and goes on when Redis is back', { timeout }, async () => {
+  test('a share of 0 sends nothing, and goes on when Redis is back', async () => {
     const fleet = await warmFleet({ size: 8, limits: [second], fallbackShare: 0 }, 20_000)
     for (const each of fleet.processes.slice(0, 2)) each.isCut = true
     await fleet.run(30_000)
