@@ -25,10 +25,10 @@ const ownProcesses = ['packages/cli/test/*.long.ts', 'tools/docs/test/run.long.t
 const common = {
   setupFiles: ['./tools/testing/src/seed.ts', './tools/testing/src/patience.ts'],
   exclude: ['**/node_modules/**', '**/dist/**', ...leftOut().flatMap(({ tests }) => tests)],
-  // for what hangs; a busy machine may take its time
-  testTimeout: 120_000,
-  hookTimeout: 120_000,
-  expect: { poll: { timeout: 60_000 } },
+  // for what hangs, and the only such limits: a busy machine may take its time
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
+  expect: { poll: { timeout: 120_000 } },
   maxConcurrency: 16,
   // most tests provoke what these report
   // Deno takes no such flag

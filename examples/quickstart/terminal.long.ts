@@ -17,9 +17,9 @@ function onTerminal(env: NodeJS.ProcessEnv) {
   return { child, seen }
 }
 
-test('on a terminal the page stays until a key is pressed', { timeout: 60_000 }, async () => {
+test('on a terminal the page stays until a key is pressed', async () => {
   const { child, seen } = onTerminal({ CI: '' })
-  await vi.waitFor(() => expect(seen.text).toContain('stays open until you press a key'), 50_000)
+  await vi.waitFor(() => expect(seen.text).toContain('stays open until you press a key'))
   const [url = ''] = /http:\/\/\S+(?=\s*$)/.exec(seen.text) ?? []
   expect((await fetch(url)).status).toBe(200)
   child.stdin.write('q')
@@ -27,7 +27,7 @@ test('on a terminal the page stays until a key is pressed', { timeout: 60_000 },
   await expect(fetch(url)).rejects.toThrow('fetch failed')
 })
 
-test('on a terminal of CI nobody presses a key, and it ends by itself', { timeout: 60_000 }, async () => {
+test('on a terminal of CI nobody presses a key, and it ends by itself', async () => {
   const { child, seen } = onTerminal({ CI: 'true' })
   await once(child, 'exit')
   expect(seen.text).toContain('Watch it: http')

@@ -60,7 +60,7 @@ async function announced(
   data: string,
 ) {
   service.announce(data)
-  await vi.waitFor(() => expect(seen).toContain(data), { timeout: 10_000 })
+  await vi.waitFor(() => expect(seen).toContain(data))
 }
 
 test.each(ways)(

@@ -19,13 +19,13 @@ function node(...args: readonly string[]): Promise<{ status: unknown; output: st
   return promise
 }
 
-test('Jest runs the same tests, with its flag for ES modules', { timeout: 60_000 }, async () => {
+test('Jest runs the same tests, with its flag for ES modules', async () => {
   const { status, output } = await node('--experimental-vm-modules', jest)
   expect(output).toContain('Tests:       4 passed, 4 total')
   expect(status).toBe(0)
 })
 
-test('without the flag Jest refuses ES modules, and says so', { timeout: 60_000 }, async () => {
+test('without the flag Jest refuses ES modules, and says so', async () => {
   const { status, output } = await node(jest)
   expect(output).toContain('Must use import to load ES Module')
   expect(status).toBe(1)
@@ -33,7 +33,6 @@ test('without the flag Jest refuses ES modules, and says so', { timeout: 60_000 
 
 test.each(['--maxWorkers=2', '--runInBand'])(
   'the tests of Jest reach a sandbox of its globalSetup with %s',
-  { timeout: 60_000 },
   async (way) => {
     // without one that says that the files are fast: Jest would then start no workers
     const cache = mkdtempSync(join(tmpdir(), 'jest-'))
@@ -45,7 +44,7 @@ test.each(['--maxWorkers=2', '--runInBand'])(
   },
 )
 
-test('the runner of Node runs the same tests', { timeout: 60_000 }, async () => {
+test('the runner of Node runs the same tests', async () => {
   const { status, output } = await node('--test', '--test-reporter=tap', 'records.node.ts')
   expect(output).toContain('# pass 4')
   expect(status).toBe(0)

@@ -23,7 +23,6 @@ import {
 } from './support/servers.ts'
 
 // each test starts processes, on a machine that has other things to do
-vi.setConfig({ testTimeout: 60_000 })
 
 const application = fileURLToPath(new URL('applications/tokens.ts', import.meta.url))
 const fleet = fileURLToPath(new URL('applications/fleet.ts', import.meta.url))

@@ -18,7 +18,7 @@ import { fileURLToPath } from 'node:url'
 import { type Sandbox, startSandbox } from '@tokenlane/sandbox'
 import { type RedisServer, startRedis } from '@tokenlane/testing/redis-server'
 import { generate } from 'selfsigned'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import type { Diagnosis } from '../src/doctor/doctor.ts'
 import { doctor, tokenlane, type Variables } from './support/run.ts'
@@ -40,7 +40,6 @@ import {
 } from './support/servers.ts'
 
 // each test starts processes, on a machine that has other things to do
-vi.setConfig({ testTimeout: 60_000 })
 
 const anyIssuer = fileURLToPath(new URL('applications/any-issuer.ts', import.meta.url))
 const ioredis = fileURLToPath(new URL('applications/ioredis.ts', import.meta.url))

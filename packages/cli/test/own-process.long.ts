@@ -142,12 +142,12 @@ test.each([
     })
     onTestFinished(() => void child.kill('SIGKILL'))
     // the file is there before what is written to it
-    await vi.waitFor(() => expect(readFileSync(pidFile, 'utf8')).toMatch(/^\d+$/), { timeout: 30_000 })
+    await vi.waitFor(() => expect(readFileSync(pidFile, 'utf8')).toMatch(/^\d+$/))
     const pid = Number(readFileSync(pidFile, 'utf8'))
     child.kill(signal)
     const [code] = (await once(child, 'exit')) as [number | null]
     // killed by its first process after a while, since it kept the signal
     expect([status, 137]).toContain(code)
-    await vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 30_000 })
+    await vi.waitFor(() => expect(isAlive(pid)).toBe(false))
   },
 )

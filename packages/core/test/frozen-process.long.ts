@@ -19,7 +19,6 @@ const states = {
 
 test.concurrent.for(Object.entries(states))(
   'a process that is frozen for 8 s while calls wait %s loses none',
-  { timeout: 60_000 },
   // that of the test: of concurrent ones, the function that is imported takes any
   async ([, { wait, frozenAt }], { onTestFinished }) => {
     const arrived = Promise.withResolvers<void>()

@@ -7,7 +7,6 @@ import { expect, test } from 'vitest'
 import { useServer } from './use-server.ts'
 
 // A real process, since only that shows what keeps one alive. It ends when it ends: a busy machine may need long.
-const patience = { timeout: 60_000 }
 const tool = fileURLToPath(new URL('one-call.ts', import.meta.url))
 const run = promisify(execFile)
 
@@ -21,12 +20,12 @@ const server = useServer((request, response) => {
   })
 })
 
-test('a tool that makes one call exits by itself, and no timer is left', patience, async () => {
+test('a tool that makes one call exits by itself, and no timer is left', async () => {
   const { stdout, stderr } = await run(process.execPath, [tool, server.url])
   expect({ stdout, stderr }).toEqual({ stdout: 'token.renewed\ncall.finished\nrecords\n[]\n', stderr: '' })
 })
 
-test('nor does a pause hold it that no call waits for any more', patience, async () => {
+test('nor does a pause hold it that no call waits for any more', async () => {
   const { stdout, stderr } = await run(process.execPath, [tool, server.url, 'busy'])
   expect({ stdout, stderr }).toEqual({
     stdout: 'renewal.failed\ncall.finished\nAbortError\n[]\n',
@@ -34,12 +33,12 @@ test('nor does a pause hold it that no call waits for any more', patience, async
   })
 })
 
-test('nor does a call hold it that waits for the slot of one that never ends', patience, async () => {
+test('nor does a call hold it that waits for the slot of one that never ends', async () => {
   const { stdout, stderr } = await run(process.execPath, [tool, server.url, 'blocked'])
   expect({ stdout, stderr }).toEqual({ stdout: 'token.renewed\ncall.sent\ncall.queued\n', stderr: '' })
 })
 
-test('the import needs nothing of the runtime that only some managers use', patience, async () => {
+test('the import needs nothing of the runtime that only some managers use', async () => {
   const entry = new URL('../src/index.ts', import.meta.url).href
   const script = `delete globalThis.crypto; await import('${entry}')`
   const { stderr } = await run(process.execPath, ['--input-type=module', '--eval', script])

@@ -224,7 +224,7 @@ test('what is no manager, and a runtime without fetch, are refused at once', () 
 test.each<[string, string[]]>([
   ['as it is', []],
   ['with frozen intrinsics', ['--frozen-intrinsics']],
-])('node --import is first, and in workers too: %s', { timeout: 60_000 }, async (_, flags) => {
+])('node --import is first, and in workers too: %s', async (_, flags) => {
   const [preload, calls] = ['preload', 'calls'].map((name) => new URL(`programs/${name}.ts`, import.meta.url))
   const args = [...flags, `--import=${preload!.href}`, fileURLToPath(calls!)]
   await run(process.execPath, args, { env: { ...process.env, API: api.url } })

@@ -15,7 +15,7 @@ import { useRedis } from './support/use-redis.ts'
 
 // Managers with a connection of their own stand for processes. Redis is real; what lies before it delays and cuts.
 const size = 4
-const patience = { timeout: 50_000, interval: 10 }
+const patience = { interval: 10 }
 const baseUrl = 'https://api.example.com/'
 
 const redis = useRedis()

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { Processes, type Result } from './processes.ts'
 
 // Real processes, a real Redis and a real issuer. They end when they end: a busy machine may need long.
-const patience = { timeout: 60_000, interval: 20 }
+const patience = { interval: 20 }
 /** So that a dead process is succeeded soon. */
 const requestTimeout = 1_000
 

@@ -11,7 +11,6 @@ import { startClusterOfOne } from './support/cluster-of-one.ts'
 import { busyFleet } from './support/busy-fleet.ts'
 import { pass } from './support/rate-fleet.ts'
 
-const timeout = 60_000
 const size = 4
 
 interface Kind {
@@ -79,7 +78,6 @@ const kinds: Readonly<Record<string, Kind>> = {
 
 test.concurrent.for(Object.keys(kinds))(
   '%s waits for a response when its server starts again: none is over, and the process comes back',
-  { timeout: 2 * timeout },
   async (kind, { onTestFinished }) => {
     const { start, connect } = kinds[kind] as Kind
     const server = await start()
@@ -95,7 +93,7 @@ test.concurrent.for(Object.keys(kinds))(
       await network[Symbol.asyncDispose]()
       await server.close()
     })
-    await vi.waitFor(() => expect(fleet.result()).toMatchObject({ idle: 0 }), timeout)
+    await vi.waitFor(() => expect(fleet.result()).toMatchObject({ idle: 0 }))
     await pass(500)
     network.become({ hole: 'answers' })
     // a process reports what it has sent within a quarter of this
@@ -106,14 +104,13 @@ test.concurrent.for(Object.keys(kinds))(
     // by then each process has asked again, or sends its share
     await pass(6_000)
     const from = performance.now()
-    await vi.waitFor(() => expect(fleet.result(from)).toMatchObject({ idle: 0 }), timeout)
+    await vi.waitFor(() => expect(fleet.result(from)).toMatchObject({ idle: 0 }))
     expect({ over: fleet.result().over, lost: fleet.lost }).toEqual({ over: 0, lost: 0 })
   },
 )
 
 test.concurrent.for(Object.keys(kinds))(
   '%s waits for the right to renew when its connection is cut: the right goes to another process soon, not when it ends',
-  { timeout: 2 * timeout },
   async (kind, { onTestFinished }) => {
     const { start, connect } = kinds[kind] as Kind
     const server = await start()
@@ -137,9 +134,8 @@ test.concurrent.for(Object.keys(kinds))(
     expect(await otherStore.claim('token', undefined, lease)).toBe('locked')
     network.cut()
     network.become({ hole: 'nothing' })
-    await vi.waitFor(
-      async () => expect(await otherStore.claim('token', undefined, lease)).toHaveProperty('fence'),
-      timeout,
+    await vi.waitFor(async () =>
+      expect(await otherStore.claim('token', undefined, lease)).toHaveProperty('fence'),
     )
   },
 )
@@ -155,7 +151,6 @@ async function reopen(client: TestClient): Promise<void> {
 
 test.concurrent.for(['ioredis that sends nothing again', 'redis'])(
   'the application closes its %s and opens it again, whatever is under way: none is over, none is lost',
-  { timeout: 2 * timeout },
   async (kind, { onTestFinished }) => {
     const { start, connect } = kinds[kind] as Kind
     const server = await start()
@@ -166,13 +161,13 @@ test.concurrent.for(['ioredis that sends nothing again', 'redis'])(
       for (const client of clients) client.destroy()
       await server.close()
     })
-    await vi.waitFor(() => expect(fleet.result()).toMatchObject({ idle: 0 }), timeout)
+    await vi.waitFor(() => expect(fleet.result()).toMatchObject({ idle: 0 }))
     for (let each = 0; each < 20; each += 1) {
       await pass(100 * Math.random())
       await reopen(clients[each % size] as TestClient)
     }
     const from = performance.now()
-    await vi.waitFor(() => expect(fleet.result(from)).toMatchObject({ idle: 0 }), timeout)
+    await vi.waitFor(() => expect(fleet.result(from)).toMatchObject({ idle: 0 }))
     expect({ over: fleet.result().over, lost: fleet.lost }).toEqual({ over: 0, lost: 0 })
   },
 )

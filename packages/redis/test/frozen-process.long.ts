@@ -199,7 +199,7 @@ describe.concurrent.each(clientKinds)('with %s', (kind) => {
       () => redis.close(),
     )
     await Promise.all(processes.map((child) => once(child, 'message')))
-  }, 60_000)
+  })
   afterAll(async () => {
     for (const child of processes) child.kill('SIGKILL')
     for (const end of ends) await end()
@@ -219,7 +219,7 @@ describe.concurrent.each(clientKinds)('with %s', (kind) => {
   for (const [state, scene] of Object.entries(states))
     test(
       `a process that ${state} is frozen: no call is lost, and none is over`,
-      { timeout: 60_000, concurrent: false },
+      { concurrent: false },
       async () => {
         const { tokens, over } = await play(scene)
         expect(over).toEqual([])
@@ -229,7 +229,7 @@ describe.concurrent.each(clientKinds)('with %s', (kind) => {
 
   test(
     'a process is frozen again and again at any moment: no call is lost, and none is over',
-    { timeout: 90_000, concurrent: false },
+    { concurrent: false },
     async () => {
       const { over } = await play(async ({ service, one }) => {
         service.answerCall = (response) => setTimeout(() => response.end('ok'), 20 + 60 * Math.random())

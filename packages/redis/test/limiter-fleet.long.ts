@@ -12,7 +12,6 @@ const size = 4
 /** What each process makes at once: together five times the quota. */
 const calls = 25
 // on a machine that is busy everything takes its time
-const timeout = 60_000
 
 let redis: RedisServer
 let sandbox: Sandbox
@@ -34,7 +33,7 @@ beforeAll(async () => {
     member({ ...order, client: index % 2 === 0 ? 'redis' : 'ioredis' }),
   )
   await all('ready')
-}, timeout)
+})
 afterAll(async () => {
   for (const { process } of fleet) process.kill('SIGKILL')
   await sandbox.close()
@@ -58,7 +57,7 @@ function member(order: FleetOrder): Member {
   return { process, news }
 }
 
-const until = (condition: () => void): Promise<void> => vi.waitFor(condition, { timeout, interval: 10 })
+const until = (condition: () => void): Promise<void> => vi.waitFor(condition, { interval: 10 })
 const all = (news: FleetNews): Promise<void> =>
   until(() => {
     for (const each of fleet) expect(each.news).toContain(news)
@@ -86,49 +85,41 @@ function outcomesOf(news: readonly FleetNews[]): string[] {
   return news.flatMap((each) => (typeof each === 'string' ? [] : each.outcomes))
 }
 
-test('processes with either client share one budget', { timeout }, async () => {
+test('processes with either client share one budget', async () => {
   make()
   expect(await wrong()).toEqual(nothing)
 })
 
-test(
-  'Redis dies in mid-run and comes back empty: no call is lost, and none is over',
-  { timeout },
-  async () => {
-    make()
-    await arrived(25)
-    await redis.kill()
-    await all('limiter.failed')
-    // by the shares of the processes
-    await arrived(50)
-    await redis.restart()
-    await all('limiter.recovered')
-    expect(await wrong()).toEqual(nothing)
-    for (const { news } of fleet) {
-      // once when it begins, once when it is over
-      const told = news.filter((each) => typeof each === 'string')
-      for (const [index, each] of told.entries())
-        expect(each).toBe(index % 2 === 0 ? 'limiter.failed' : 'limiter.recovered')
-    }
-  },
-)
+test('Redis dies in mid-run and comes back empty: no call is lost, and none is over', async () => {
+  make()
+  await arrived(25)
+  await redis.kill()
+  await all('limiter.failed')
+  // by the shares of the processes
+  await arrived(50)
+  await redis.restart()
+  await all('limiter.recovered')
+  expect(await wrong()).toEqual(nothing)
+  for (const { news } of fleet) {
+    // once when it begins, once when it is over
+    const told = news.filter((each) => typeof each === 'string')
+    for (const [index, each] of told.entries())
+      expect(each).toBe(index % 2 === 0 ? 'limiter.failed' : 'limiter.recovered')
+  }
+})
 
-test(
-  'Redis stands still in mid-run and goes on: no call is lost, and none is over',
-  { timeout },
-  async () => {
-    make()
-    await arrived(25)
-    redis.stop()
-    await all('limiter.failed')
-    await arrived(50)
-    redis.resume()
-    await all('limiter.recovered')
-    expect(await wrong()).toEqual(nothing)
-  },
-)
+test('Redis stands still in mid-run and goes on: no call is lost, and none is over', async () => {
+  make()
+  await arrived(25)
+  redis.stop()
+  await all('limiter.failed')
+  await arrived(50)
+  redis.resume()
+  await all('limiter.recovered')
+  expect(await wrong()).toEqual(nothing)
+})
 
-test('a process dies in mid-run: the others go on', { timeout }, async () => {
+test('a process dies in mid-run: the others go on', async () => {
   make()
   await arrived(25)
   fleet.pop()?.process.kill('SIGKILL')

@@ -14,7 +14,6 @@ import { useRedis } from './support/use-redis.ts'
 
 // Links and topologies that change under a fleet, with real servers, and an API that counts strictly.
 
-const timeout = 60_000
 // all processes stand still together when this one does: long enough that they can say so in time
 const limit = { quota: 40, window: 1_000 }
 const redis = useRedis()
@@ -41,7 +40,7 @@ const count = (fleet: RateFleet, type: string): number =>
 /** Every process makes calls again, none was lost, and none was over. */
 async function expectAllIsWell(fleet: RateFleet): Promise<void> {
   const from = performance.now()
-  await vi.waitFor(() => expect(fleet.result(from)).toMatchObject({ idle: 0 }), timeout)
+  await vi.waitFor(() => expect(fleet.result(from)).toMatchObject({ idle: 0 }))
   expect({ over: fleet.result().over, lost: fleet.lost }).toEqual({ over: 0, lost: 0 })
 }
 
@@ -59,7 +58,6 @@ async function connectWatchful(kind: (typeof clientKinds)[number], url: string) 
 
 test.concurrent.each(clientKinds)(
   'connections of %s that are half open: the clients notice, the processes come back, none is over, none is lost',
-  { timeout },
   async (kind) => {
     await using network = await startBadNetwork(redis.server.port)
     const far = await Promise.all([0, 1].map(() => connectWatchful(kind, network.url)))
@@ -77,10 +75,7 @@ test.concurrent.each(clientKinds)(
       network.swallow()
       // on a busy machine a process may not have the time in which Redis is silent to it, or may have it twice
       await Promise.all(connected)
-      await vi.waitFor(
-        () => expect(count(fleet, 'limiter.recovered')).toBe(count(fleet, 'limiter.failed')),
-        timeout,
-      )
+      await vi.waitFor(() => expect(count(fleet, 'limiter.recovered')).toBe(count(fleet, 'limiter.failed')))
       await expectAllIsWell(fleet)
     }
     for (const client of far) client.destroy()
@@ -89,7 +84,6 @@ test.concurrent.each(clientKinds)(
 
 test.concurrent.each(clientKinds)(
   'a slot of a Cluster is moved under a fleet of %s, and for a second its scripts are refused with TRYAGAIN: none is over, none is lost',
-  { timeout },
   async (kind) => {
     await using cluster = await startClusterOfThree()
     const [server] = cluster.servers
@@ -108,7 +102,6 @@ test.concurrent.each(clientKinds)(
 
 test.concurrent.each(clientKinds)(
   'connections of %s that are half open, without a time limit: the processes go past them, and say so; none is over',
-  { timeout },
   async (kind) => {
     await using network = await startBadNetwork(redis.server.port)
     const far = await Promise.all([0, 1].map(() => connectClient(kind, network.url)))
@@ -122,7 +115,7 @@ test.concurrent.each(clientKinds)(
       network.swallow()
       const saySo = (): unknown =>
         fleet.events.filter(({ reason }) => reason === 'half-open connection: set a socket timeout')
-      await vi.waitFor(() => expect(saySo()).toHaveLength(2), timeout)
+      await vi.waitFor(() => expect(saySo()).toHaveLength(2))
       await expectAllIsWell(fleet)
     }
     for (const client of far) client.destroy()
@@ -146,7 +139,6 @@ async function connectBySentinel(kind: (typeof clientKinds)[number], port: numbe
 
 test.concurrent.each(clientKinds)(
   'a Sentinel failover that loses the writes of a second under a fleet of %s: none is over, none is lost',
-  { timeout },
   async (kind) => {
     await using sentinel = await startSentinel()
     const client = await connectBySentinel(kind, sentinel.port)
@@ -156,11 +148,8 @@ test.concurrent.each(clientKinds)(
       sentinel.cutReplica()
       await pass(1_000)
       await sentinel.master.kill()
-      await vi.waitFor(() => expect(count(fleet, 'limiter.failed')).toBeGreaterThan(0), timeout)
-      await vi.waitFor(
-        () => expect(count(fleet, 'limiter.recovered')).toBe(count(fleet, 'limiter.failed')),
-        timeout,
-      )
+      await vi.waitFor(() => expect(count(fleet, 'limiter.failed')).toBeGreaterThan(0))
+      await vi.waitFor(() => expect(count(fleet, 'limiter.recovered')).toBe(count(fleet, 'limiter.failed')))
       await expectAllIsWell(fleet)
     }
     await client.destroy()

@@ -14,7 +14,6 @@ import { type RedisClient, redisLimiter } from '../src/index.ts'
 import { partOf } from '../src/limiter/fallback-limiter.ts'
 import { useRedis } from './support/use-redis.ts'
 
-const timeout = 30_000
 /** The clients of these tests connect again at once. */
 const reconnectTime = 500
 const baseUrl = 'https://api.example.com/'
@@ -136,7 +135,7 @@ const gaps = (members: Member[], quota: number): number[] => {
 const ofLimiter = ({ events }: Member): TokenlaneEvent[] =>
   events.filter(({ type }) => type.startsWith('limiter.'))
 
-test.concurrent('two managers keep all limits together', { timeout }, async () => {
+test.concurrent('two managers keep all limits together', async () => {
   await using fleet = new Fleet()
   const limits = [
     { quota: 4, window: 150 },
@@ -148,7 +147,7 @@ test.concurrent('two managers keep all limits together', { timeout }, async () =
   expect(Math.min(...gaps(members, 7))).toBeGreaterThan(500)
 })
 
-test.concurrent('a pause that one process is asked for holds for all', { timeout }, async () => {
+test.concurrent('a pause that one process is asked for holds for all', async () => {
   await using fleet = new Fleet()
   const limits = [{ quota: 100, window: 100 }]
   let exchanges = 0
@@ -184,13 +183,13 @@ test.concurrent('what one process says, the others hear once: a word, and the wo
   const claim = claimOf(5, 100)
   const look = (): void => void other.take(claim, 1)
   look()
-  await vi.waitFor(() => expect(other.usage(claim).used).toBeDefined(), timeout)
+  await vi.waitFor(() => expect(other.usage(claim).used).toBeDefined())
   one.tell({ about: 'pause', text: '429', for: 60_000 })
   one.tell({ about: 'pace', text: '0.5', for: Infinity })
   await vi.waitFor(() => {
     look()
     expect(heard).toHaveBeenCalledTimes(2)
-  }, timeout)
+  })
   expect(heard).toHaveBeenCalledWith({ about: 'pace', text: '0.5', for: Infinity })
   const pause = heard.mock.calls.map(([word]) => word).find(({ about }) => about === 'pause')
   expect(pause).toEqual({ about: 'pause', text: '429', for: expect.any(Number) as number })
@@ -201,12 +200,12 @@ test.concurrent('what one process says, the others hear once: a word, and the wo
   await vi.waitFor(() => {
     look()
     expect(heard).toHaveBeenLastCalledWith({ about: 'pace', text: '0.4', for: Infinity })
-  }, timeout)
+  })
   one.tell({ about: 'pause', text: '', for: 0 })
   await vi.waitFor(() => {
     look()
     expect(heard).toHaveBeenLastCalledWith({ about: 'pause', text: '', for: 0 })
-  }, timeout)
+  })
   expect(heard).toHaveBeenCalledTimes(4)
   expect(own).not.toHaveBeenCalled()
 })
@@ -230,16 +229,16 @@ test.concurrent('a process that starts hears what holds, and how many responses 
   await vi.waitFor(() => {
     take(late, false)
     expect(heard).toHaveBeenCalledExactlyOnceWith({ about: 'policy', text: '{}', for: Infinity })
-  }, timeout)
+  })
   await vi.waitFor(() => {
     take(one, true)
     take(late, false)
     expect(counted.mock.calls.reduce((sum, [, refused]) => sum + refused, 0)).toBeGreaterThan(0)
-  }, timeout)
+  })
   expect(counted.mock.calls.reduce((sum, [accepted]) => sum + accepted, 0)).toBe(0)
 })
 
-test.concurrent('other limits hold at once, and units that are used count in them', { timeout }, async () => {
+test.concurrent('other limits hold at once, and units that are used count in them', async () => {
   await using fleet = new Fleet()
   const sentAt: number[] = []
   let claim = claimOf(3, 2_000)
@@ -256,41 +255,37 @@ test.concurrent('other limits hold at once, and units that are used count in the
     },
   })
   limiter.take(claim, 10)
-  await vi.waitFor(() => expect(sentAt).toHaveLength(3), timeout)
+  await vi.waitFor(() => expect(sentAt).toHaveLength(3))
   claim = claimOf(5, 2_000)
   limiter.take(claim, 10)
-  await vi.waitFor(() => expect(sentAt).toHaveLength(5), timeout)
+  await vi.waitFor(() => expect(sentAt).toHaveLength(5))
   expect((sentAt[4] ?? 0) - (sentAt[0] ?? 0)).toBeLessThan(2_000)
-  await vi.waitFor(() => expect(sentAt.length).toBeGreaterThan(5), timeout)
+  await vi.waitFor(() => expect(sentAt.length).toBeGreaterThan(5))
   expect((sentAt[5] ?? 0) - (sentAt[0] ?? 0)).toBeGreaterThan(2_000)
 })
 
-test.concurrent(
-  'an attempt that costs more takes more, and what it costs in the end counts',
-  { timeout },
-  async () => {
-    await using fleet = new Fleet()
-    const limiter = fleet.limiterOf()
-    const claim = { ...claimOf(10, 3_000), cost: 4 }
-    const used = (): number | undefined => limiter.usage(claim).used?.[0]
-    const permits: Permit[] = []
-    const take = async (): Promise<void> =>
-      vi.waitFor(() => {
-        const permit = limiter.take(claim, 1)
-        if (typeof permit === 'number') throw new Error('no units')
-        permits.push(permit)
-      }, timeout)
-    await take()
-    await take()
-    permits[0]?.answered({ isRefused: false, cost: 6 })
-    permits[1]?.answered({ isRefused: true, cost: 0 })
-    await vi.waitFor(() => {
-      limiter.take(claim, 1)
-      expect(used()).toBe(10)
-    }, timeout)
-    limiter.take(claim, 0)
-  },
-)
+test.concurrent('an attempt that costs more takes more, and what it costs in the end counts', async () => {
+  await using fleet = new Fleet()
+  const limiter = fleet.limiterOf()
+  const claim = { ...claimOf(10, 3_000), cost: 4 }
+  const used = (): number | undefined => limiter.usage(claim).used?.[0]
+  const permits: Permit[] = []
+  const take = async (): Promise<void> =>
+    vi.waitFor(() => {
+      const permit = limiter.take(claim, 1)
+      if (typeof permit === 'number') throw new Error('no units')
+      permits.push(permit)
+    })
+  await take()
+  await take()
+  permits[0]?.answered({ isRefused: false, cost: 6 })
+  permits[1]?.answered({ isRefused: true, cost: 0 })
+  await vi.waitFor(() => {
+    limiter.take(claim, 1)
+    expect(used()).toBe(10)
+  })
+  limiter.take(claim, 0)
+})
 
 test.concurrent('a limit until a moment frees its units then, and counts what was sent since another', async () => {
   await using fleet = new Fleet()
@@ -309,7 +304,7 @@ test.concurrent('a limit until a moment frees its units then, and counts what wa
         if (typeof permit === 'number') throw new Error('no units')
         return permit
       },
-      { timeout, interval: 5 },
+      { interval: 5 },
     )
   const first = await take()
   first.answered({ isRefused: false, cost: 1 })
@@ -318,24 +313,20 @@ test.concurrent('a limit until a moment frees its units then, and counts what wa
   expect(performance.now()).toBeGreaterThan(fixed.until)
 })
 
-test.concurrent(
-  'a call that is given up leaves no place in the queue, and no timer',
-  { timeout },
-  async () => {
-    await using fleet = new Fleet()
-    const member = fleet.join({ limits: [{ quota: 1, window: 2_000 }] })
-    await member.call()
-    const controller = new AbortController()
-    const waiting = member.call({ signal: controller.signal })
-    const queue = `${fleet.prefix}:limiter:{${baseUrl}}:waiting:`
-    await vi.waitFor(async () => expect(await redis.client.zCard(queue)).toBe(1))
-    controller.abort(new Error('given up'))
-    await expect(waiting).rejects.toThrow('given up')
-    await vi.waitFor(async () => expect(await redis.client.zCard(queue)).toBe(0))
-  },
-)
+test.concurrent('a call that is given up leaves no place in the queue, and no timer', async () => {
+  await using fleet = new Fleet()
+  const member = fleet.join({ limits: [{ quota: 1, window: 2_000 }] })
+  await member.call()
+  const controller = new AbortController()
+  const waiting = member.call({ signal: controller.signal })
+  const queue = `${fleet.prefix}:limiter:{${baseUrl}}:waiting:`
+  await vi.waitFor(async () => expect(await redis.client.zCard(queue)).toBe(1))
+  controller.abort(new Error('given up'))
+  await expect(waiting).rejects.toThrow('given up')
+  await vi.waitFor(async () => expect(await redis.client.zCard(queue)).toBe(0))
+})
 
-test.concurrent('all keys of a policy lie in one slot of a cluster, and expire', { timeout }, async () => {
+test.concurrent('all keys of a policy lie in one slot of a cluster, and expire', async () => {
   await using fleet = new Fleet()
   await fleet.join({ limits: [{ quota: 5, window: 100 }] }).call()
   const keys = await redis.client.keys(`${fleet.prefix}:*`)
@@ -347,7 +338,7 @@ test.concurrent('all keys of a policy lie in one slot of a cluster, and expire',
   }
 })
 
-test.concurrent('a Redis that forgets the script gets it again', { timeout }, async () => {
+test.concurrent('a Redis that forgets the script gets it again', async () => {
   await using fleet = new Fleet()
   const member = fleet.join({ limits: [{ quota: 5, window: 100 }] })
   await member.call()
@@ -356,27 +347,23 @@ test.concurrent('a Redis that forgets the script gets it again', { timeout }, as
   expect(ofLimiter(member)).toEqual([])
 })
 
-test.concurrent(
-  'a Redis without memory: calls go by the own share, and the shared budget comes back by itself',
-  { timeout },
-  async () => {
-    await using server = await startRedis(['--maxmemory', '1'])
-    await using fleet = new Fleet()
-    const client = await fleet.connect(server.url)
-    const member = fleet.join({ limits: [{ quota: 4, window: 200 }] }, { client })
-    await Promise.all(Array.from({ length: 5 }, () => member.call()))
-    await client.configSet('maxmemory', '0')
-    // half of the quota
-    expect(Math.min(...gaps([member], 2))).toBeGreaterThan(200)
-    await vi.waitFor(() => expect(ofLimiter(member)).toHaveLength(2), { timeout })
-    expect(ofLimiter(member)).toEqual([
-      { type: 'limiter.failed', api: baseUrl, reason: 'OOM' },
-      { type: 'limiter.recovered', api: baseUrl },
-    ])
-  },
-)
+test.concurrent('a Redis without memory: calls go by the own share, and the shared budget comes back by itself', async () => {
+  await using server = await startRedis(['--maxmemory', '1'])
+  await using fleet = new Fleet()
+  const client = await fleet.connect(server.url)
+  const member = fleet.join({ limits: [{ quota: 4, window: 200 }] }, { client })
+  await Promise.all(Array.from({ length: 5 }, () => member.call()))
+  await client.configSet('maxmemory', '0')
+  // half of the quota
+  expect(Math.min(...gaps([member], 2))).toBeGreaterThan(200)
+  await vi.waitFor(() => expect(ofLimiter(member)).toHaveLength(2))
+  expect(ofLimiter(member)).toEqual([
+    { type: 'limiter.failed', api: baseUrl, reason: 'OOM' },
+    { type: 'limiter.recovered', api: baseUrl },
+  ])
+})
 
-test.concurrent('garbage in the place of a response grants nothing', { timeout }, async () => {
+test.concurrent('garbage in the place of a response grants nothing', async () => {
   await using fleet = new Fleet()
   const answers: unknown[] = ['OK', null, [1], '{}', '{"epoch":1,"turn":"a"}', '[]', 'null']
   const client = {
@@ -386,7 +373,7 @@ test.concurrent('garbage in the place of a response grants nothing', { timeout }
   } as RedisClient
   const member = fleet.join({ limits: [{ quota: 4, window: 100 }] }, { client, timeout: 100 })
   expect(await member.call()).toBe(200)
-  await vi.waitFor(() => expect(ofLimiter(member)).toHaveLength(2), { timeout })
+  await vi.waitFor(() => expect(ofLimiter(member)).toHaveLength(2))
   expect(answers).toEqual([])
   expect(ofLimiter(member)[0]).toMatchObject({ reason: 'not a response from the limiter script' })
 })
@@ -438,7 +425,7 @@ test('wrong options are reported at once', () => {
   )
 })
 
-test.concurrent('tenants of all processes share one budget in turn', { timeout }, async () => {
+test.concurrent('tenants of all processes share one budget in turn', async () => {
   await using fleet = new Fleet()
   const limits = [{ quota: 20, window: 200 }]
   const members = [fleet.join({ limits }), fleet.join({ limits })]
@@ -449,7 +436,7 @@ test.concurrent('tenants of all processes share one budget in turn', { timeout }
       for (let made = 0; made < (tenant === 'tenant-0' ? 500 : 30); made += 1)
         call({ tenant }).catch(() => {})
   const all = (): (string | undefined)[] => members.flatMap(({ sentFor }) => sentFor)
-  await vi.waitFor(() => expect(all().length).toBeGreaterThanOrEqual(200), { timeout: 20_000, interval: 20 })
+  await vi.waitFor(() => expect(all().length).toBeGreaterThanOrEqual(200), { interval: 20 })
   const before = all().length
   await Promise.all(Array.from({ length: 5 }, async () => members[0]?.call({ tenant: 'late' })))
   // five rounds of 11 tenants, and as many calls of the other process; what was granted before goes first
@@ -461,24 +448,18 @@ test.concurrent('tenants of all processes share one budget in turn', { timeout }
   expect(Math.min(...gaps(members, 20))).toBeGreaterThanOrEqual(200)
 })
 
-test.concurrent(
-  'that nothing remains, as the API says to one process, holds for all of them',
-  { timeout },
-  async () => {
-    await using fleet = new Fleet()
-    const limits = [{ quota: 20, window: 4_000 }]
-    const [first, second] = [fleet.join({ limits }), fleet.join({ limits })]
-    await first.call()
-    await second.call()
-    expect(second.tokens.status().apis[0]).toMatchObject({ quotaUsed: 0.1, quotaLeft: 18 })
-    await first.call({ rateLimit: '"default";r=0;t=2' })
-    const said = performance.now()
-    expect(first.tokens.status().apis[0]).toHaveProperty('pausedUntil')
-    const state = `${fleet.prefix}:limiter:{${baseUrl}}:state`
-    await vi.waitFor(async () => expect(await redis.client.hGet(state, 'state')).toContain('pause'), {
-      timeout,
-    })
-    await second.call()
-    expect(performance.now() - said).toBeGreaterThan(1_800)
-  },
-)
+test.concurrent('that nothing remains, as the API says to one process, holds for all of them', async () => {
+  await using fleet = new Fleet()
+  const limits = [{ quota: 20, window: 4_000 }]
+  const [first, second] = [fleet.join({ limits }), fleet.join({ limits })]
+  await first.call()
+  await second.call()
+  expect(second.tokens.status().apis[0]).toMatchObject({ quotaUsed: 0.1, quotaLeft: 18 })
+  await first.call({ rateLimit: '"default";r=0;t=2' })
+  const said = performance.now()
+  expect(first.tokens.status().apis[0]).toHaveProperty('pausedUntil')
+  const state = `${fleet.prefix}:limiter:{${baseUrl}}:state`
+  await vi.waitFor(async () => expect(await redis.client.hGet(state, 'state')).toContain('pause'))
+  await second.call()
+  expect(performance.now() - said).toBeGreaterThan(1_800)
+})

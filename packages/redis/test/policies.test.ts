@@ -181,23 +181,18 @@ test.concurrent.each(
   Object.entries(members).flatMap(([who, membersOf]) =>
     Object.entries(scenes).map(([what, scene]) => [what, who, scene, membersOf] as const),
   ),
-)(
-  '%s, shared by two %s: never over, and the quota is used',
-  { timeout: 60_000 },
-  async (_, _who, scene, membersOf) => {
-    const arrivals = await play(scene, membersOf)
-    const shares = scene.rules.map((rule) => [mostOf(arrivals, rule), rule.quota] as const)
-    for (const [most, quota] of shares) expect(most).toBeLessThanOrEqual(quota)
-    expect(Math.max(...shares.map(([most, quota]) => most / quota))).toBeGreaterThan(0.6)
-  },
-)
+)('%s, shared by two %s: never over, and the quota is used', async (_, _who, scene, membersOf) => {
+  const arrivals = await play(scene, membersOf)
+  const shares = scene.rules.map((rule) => [mostOf(arrivals, rule), rule.quota] as const)
+  for (const [most, quota] of shares) expect(most).toBeLessThanOrEqual(quota)
+  expect(Math.max(...shares.map(([most, quota]) => most / quota))).toBeGreaterThan(0.6)
+})
 
 /** So long that a busy machine makes in it whatever need not wait for its end. */
 const longWindow = 5_000
 
 test.concurrent.each([1, 4_000])(
   'what a response says of its cost is settled for all processes, in units of %d',
-  { timeout: 60_000 },
   async (unit) => {
     const ratePolicy: RatePolicy = {
       limits: [{ quota: 40 * unit, window: longWindow }],
@@ -219,7 +214,6 @@ test.concurrent.each([
   [false, 4],
 ])(
   'a refused call counts for all processes where `countsRefused` is %s: a window has %d calls',
-  { timeout: 60_000 },
   async (countsRefused, most) => {
     const ratePolicy: RatePolicy = { limits: [{ quota: 3, window: longWindow }], countsRefused }
     const scene = { policies: { [one]: ratePolicy }, calls: times(3, get(`${one}a`)), rules: [] }

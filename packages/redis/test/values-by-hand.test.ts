@@ -5,7 +5,6 @@ import { useRedis } from './support/use-redis.ts'
 
 // What lies in Redis may be written by others: by an operator by mistake, or by an attacker. It costs time, and ends.
 
-const timeout = 60_000
 const baseUrl = 'https://api.example.com/'
 const credentials = { clientId: 'client', clientSecret: 'secret' }
 const farAway = 1e15
@@ -46,7 +45,7 @@ async function numbersOf(prefix: string): Promise<string[]> {
   return state as string[]
 }
 
-test('no number in the state of an API stops its calls for good', { timeout }, async () => {
+test('no number in the state of an API stops its calls for good', async () => {
   const first = joinFleet('by-hand')
   await call(first)
   const names = await numbersOf('by-hand')

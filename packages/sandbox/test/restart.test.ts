@@ -5,12 +5,10 @@ import { Agent } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 
 import { startSandbox, type Sandbox } from '../src/index.ts'
 import { callApi, requestToken } from './client.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const found = (sandbox: Sandbox): string[] => sandbox.control.verdict().findings.map(({ rule }) => rule)
 

@@ -71,11 +71,10 @@ beforeAll(async () => {
     join(folder, 'node_modules/bun-types'),
   )
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
-}, 120_000)
+})
 
 test.each(Object.entries(runtimes))(
   'with the types of %s, `createFetch` is a `typeof fetch` that takes `tokenlane`',
-  { timeout: 60_000 },
   async (name, [types, lib, text]) => {
     const file = `${name.replace(' ', '-')}.ts`
     writeFileSync(join(folder, file), text)

@@ -72,7 +72,7 @@ beforeAll(async () => {
     writeFileSync(join(folder, kind, 'package.json'), JSON.stringify({ type: kind }))
     writeFileSync(join(folder, kind, 'main.ts'), program)
   }
-}, 120_000)
+})
 
 interface Compiler {
   /** Returns what is wrong, as `TS1234: text`. */
@@ -144,34 +144,26 @@ test('the table names every setting, once', () => {
   expect(table.map(([name]) => name)).toEqual(Object.keys(settings))
 })
 
-test.each(Object.entries(settings))(
-  'what the page says of %s is so',
-  { timeout: 60_000 },
-  async (name, row) => {
-    const cells = await Promise.all(compilers.map((compiler) => cellOf(compiler, row)))
-    expect(cells).toEqual(table.find(([first]) => first === name)?.slice(1))
-  },
-)
+test.each(Object.entries(settings))('what the page says of %s is so', async (name, row) => {
+  const cells = await Promise.all(compilers.map((compiler) => cellOf(compiler, row)))
+  expect(cells).toEqual(table.find(([first]) => first === name)?.slice(1))
+})
 
 test.each([
   { lib: ['es2022'] },
   { target: 'es2020' },
   { target: 'es2023' },
   { types: [], lib: ['es2022', 'dom', 'dom.iterable'] },
-])('the declarations of core are sound with %o', { timeout: 60_000 }, async (row) => {
+])('the declarations of core are sound with %o', async (row) => {
   expect(await diagnose(newest, 'module', { module: 'nodenext', skipLibCheck: false, ...row })).toEqual([])
 })
 
-test(
-  'without `@types/node` and `dom` the declarations lack names of the platform',
-  { timeout: 60_000 },
-  async () => {
-    const said = await diagnose(newest, 'module', withoutPlatform)
-    expect(said).toContain("TS2304: Cannot find name 'AbortSignal'.")
-  },
-)
+test('without `@types/node` and `dom` the declarations lack names of the platform', async () => {
+  const said = await diagnose(newest, 'module', withoutPlatform)
+  expect(said).toContain("TS2304: Cannot find name 'AbortSignal'.")
+})
 
-test('the compilers say what the page quotes', { timeout: 120_000 }, async () => {
+test('the compilers say what the page quotes', async () => {
   const said = [...(await diagnose(newest, 'module', withoutPlatform))]
   for (const compiler of compilers)
     for (const row of Object.values(settings))

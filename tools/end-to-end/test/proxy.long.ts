@@ -49,7 +49,6 @@ async function run(program: string, args: string[] = []): Promise<string> {
 
 test.each(['fetch', 'axios', 'got', 'ky', 'undici'])(
   'the token request and a call of %s go through the proxy of the environment',
-  { timeout: 60_000 },
   async (client) => {
     vi.stubEnv('HTTPS_PROXY', url)
     vi.stubEnv('NODE_USE_ENV_PROXY', '1')
@@ -58,7 +57,7 @@ test.each(['fetch', 'axios', 'got', 'ky', 'undici'])(
   },
 )
 
-test('with a proxy agent of undici no environment variable is needed', { timeout: 60_000 }, async () => {
+test('with a proxy agent of undici no environment variable is needed', async () => {
   vi.stubEnv('HTTPS_PROXY', undefined)
   vi.stubEnv('NODE_USE_ENV_PROXY', undefined)
   vi.stubEnv('PROXY', url)
@@ -66,7 +65,7 @@ test('with a proxy agent of undici no environment variable is needed', { timeout
   expect(tunnels).toEqual(both())
 })
 
-test('without NODE_USE_ENV_PROXY the proxy sees no token request', { timeout: 60_000 }, async () => {
+test('without NODE_USE_ENV_PROXY the proxy sees no token request', async () => {
   vi.stubEnv('HTTPS_PROXY', url)
   vi.stubEnv('NODE_USE_ENV_PROXY', undefined)
   expect(await run('proxy/by-environment.ts', ['fetch'])).toContain('fetch 200')

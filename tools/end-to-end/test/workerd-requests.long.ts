@@ -10,7 +10,7 @@ import { startWorkerd, type Worker } from './workers/workerd.ts'
 // Each call is made by an incoming request of its own; all of them share one manager.
 
 const path = 'records?size=1'
-const soon = { timeout: 10_000, interval: 5 }
+const soon = { interval: 5 }
 
 let sandbox: Sandbox
 let managers = 0

@@ -20,7 +20,7 @@ const played = scenarioNames
 /** Scenarios with a rate policy, which the runtime refuses. */
 const refused: string[] = []
 
-test.each(played)('$name', { timeout: 60_000 }, async ({ name, index }) => {
+test.each(played)('$name', async ({ name, index }) => {
   const failure = await suite.play(index)
   if (isRefused(failure)) refused.push(name)
   expect(isRefused(failure) ? undefined : failure).toBeUndefined()

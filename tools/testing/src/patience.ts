@@ -2,7 +2,7 @@ import { vi } from 'vitest'
 
 // A wait ends by what it waits for. Vitest gives up after one second, which a busy machine may take for anything, and which is as
 // long as some bounds of what is tested: a limit against what hangs is longer.
-const timeout = 60_000
+const timeout = 120_000
 
 type Wait = (condition: () => unknown, given?: number | object) => Promise<unknown>
 

@@ -98,9 +98,7 @@ interface TrickyCalls<How> {
 /** Registers the test that calls to URLs that only look like an API's carry the token of where they lead, or none. */
 export function testTrickyCalls<How>({ runs: most, how, open, mayGoWithout }: TrickyCalls<How>): void {
   const runs = process.env['TESTS'] === 'all' ? most : most / 10
-  // thousands of calls take more than the default 5 s on a busy machine
-  const patience = { timeout: 120_000 }
-  test(`${runs} tricky URLs carry the token of the API that they lead to, or none`, patience, async () => {
+  test(`${runs} tricky URLs carry the token of the API that they lead to, or none`, async () => {
     const sent: Sent[] = []
     const send = open(sent)
     const total = { token: 0, none: 0 }

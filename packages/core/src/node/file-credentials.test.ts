@@ -275,28 +275,24 @@ test('a secret that is written while the issuer refuses the old one is used in t
 })
 
 // another thread swaps, and on a busy machine it takes its time
-test(
-  'a folder that is swapped all the while gives the fields of one version each time',
-  { timeout: 60_000 },
-  async () => {
-    mkdirSync(folder)
-    const swaps = new Int32Array(new SharedArrayBuffer(4))
-    const swapping = new Worker(swapForEver, { eval: true, workerData: { folder, swaps } })
-    const torn: unknown[] = []
-    try {
-      await once(swapping, 'message')
-      const provider = fileCredentials(folder)
-      for (const last = Atomics.load(swaps, 0) + 200; Atomics.load(swaps, 0) < last;) {
-        const given = read(provider) as Credentials[]
-        const texts = given.flatMap(({ clientId, clientSecret }) => [clientId, clientSecret])
-        if (texts.length !== 4 || new Set(texts).size !== 1) torn.push(given)
-      }
-    } finally {
-      await swapping.terminate()
+test('a folder that is swapped all the while gives the fields of one version each time', async () => {
+  mkdirSync(folder)
+  const swaps = new Int32Array(new SharedArrayBuffer(4))
+  const swapping = new Worker(swapForEver, { eval: true, workerData: { folder, swaps } })
+  const torn: unknown[] = []
+  try {
+    await once(swapping, 'message')
+    const provider = fileCredentials(folder)
+    for (const last = Atomics.load(swaps, 0) + 200; Atomics.load(swaps, 0) < last;) {
+      const given = read(provider) as Credentials[]
+      const texts = given.flatMap(({ clientId, clientSecret }) => [clientId, clientSecret])
+      if (texts.length !== 4 || new Set(texts).size !== 1) torn.push(given)
     }
-    expect(torn).toEqual([])
-  },
-)
+  } finally {
+    await swapping.terminate()
+  }
+  expect(torn).toEqual([])
+})
 
 // as Kubernetes does: a new version beside the old one, one rename, and the old one is removed
 const swapForEver = `

@@ -33,94 +33,90 @@ const calls = fc.array(
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-test(
-  'whatever the policy, the calls and the network: never over, in order, all of them, and nothing is left',
-  { timeout: 60_000 },
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(policies, calls, async (ratePolicy, patterns) => {
-        const service = fakeService(
-          {},
-          { apis: [{ baseUrl: 'https://api.example.com/', issuer: 'general', ratePolicy }] },
+test('whatever the policy, the calls and the network: never over, in order, all of them, and nothing is left', async () => {
+  await fc.assert(
+    fc.asyncProperty(policies, calls, async (ratePolicy, patterns) => {
+      const service = fakeService(
+        {},
+        { apis: [{ baseUrl: 'https://api.example.com/', issuer: 'general', ratePolicy }] },
+      )
+      const api = service.tokens.route('https://api.example.com/')
+      if (api === undefined) throw new Error('no API')
+      const arrivals: number[] = []
+      const firstSends: number[] = []
+      const signals: AbortSignal[] = []
+      let underWay = 0
+      let mostUnderWay = 0
+
+      const made = patterns.map(async ({ priority, answers, abortedAfter, after, ...travels }, index) => {
+        // the shortest round trip is seen now and then, as the proof of the limits assumes
+        const { there, back } = index % 4 === 0 ? { there: 0, back: 0 } : travels
+        await wait(patterns.slice(0, index).reduce((at, call) => at + call.after, after))
+        const controller = new AbortController()
+        const { signal } = controller
+        signals.push(signal)
+        if (abortedAfter !== undefined)
+          setTimeout(() => controller.abort(new Error('given up')), abortedAfter)
+        const left = [...answers]
+        let sent = false
+        return api.send(
+          async () => {
+            if (!sent) firstSends.push(index)
+            sent = true
+            underWay += 1
+            mostUnderWay = Math.max(mostUnderWay, underWay)
+            // an abort ends the attempt; its request is on the way all the same
+            setTimeout(() => arrivals.push(performance.now()), there)
+            try {
+              await abortable(wait(there + back), signal)
+            } finally {
+              underWay -= 1
+            }
+            const status = left.shift() ?? 200
+            if (typeof status === 'string') throw new Error(status)
+            return { status, result: status, discard() {} }
+          },
+          { priority, signal },
         )
-        const api = service.tokens.route('https://api.example.com/')
-        if (api === undefined) throw new Error('no API')
-        const arrivals: number[] = []
-        const firstSends: number[] = []
-        const signals: AbortSignal[] = []
-        let underWay = 0
-        let mostUnderWay = 0
+      })
+      const ended = Promise.allSettled(made)
+      await vi.advanceTimersByTimeAsync(3_600_000)
+      const outcomes = await ended
 
-        const made = patterns.map(async ({ priority, answers, abortedAfter, after, ...travels }, index) => {
-          // the shortest round trip is seen now and then, as the proof of the limits assumes
-          const { there, back } = index % 4 === 0 ? { there: 0, back: 0 } : travels
-          await wait(patterns.slice(0, index).reduce((at, call) => at + call.after, after))
-          const controller = new AbortController()
-          const { signal } = controller
-          signals.push(signal)
-          if (abortedAfter !== undefined)
-            setTimeout(() => controller.abort(new Error('given up')), abortedAfter)
-          const left = [...answers]
-          let sent = false
-          return api.send(
-            async () => {
-              if (!sent) firstSends.push(index)
-              sent = true
-              underWay += 1
-              mostUnderWay = Math.max(mostUnderWay, underWay)
-              // an abort ends the attempt; its request is on the way all the same
-              setTimeout(() => arrivals.push(performance.now()), there)
-              try {
-                await abortable(wait(there + back), signal)
-              } finally {
-                underWay -= 1
-              }
-              const status = left.shift() ?? 200
-              if (typeof status === 'string') throw new Error(status)
-              return { status, result: status, discard() {} }
-            },
-            { priority, signal },
-          )
-        })
-        const ended = Promise.allSettled(made)
-        await vi.advanceTimersByTimeAsync(3_600_000)
-        const outcomes = await ended
-
-        for (const [index, outcome] of outcomes.entries()) {
-          const { abortedAfter, answers } = patterns[index] ?? {}
-          if (outcome.status === 'fulfilled' || abortedAfter !== undefined) continue
-          expect(outcome.reason).toMatchObject({ message: 'reset' })
-          expect(answers).toContain('reset')
-        }
-        expect(mostUnderWay).toBeLessThanOrEqual(ratePolicy.concurrency ?? Infinity)
-        // what is learned may be over, which is how it is learned
-        const strict = ratePolicy.accounting === 'strict' ? ratePolicy.limits : []
-        for (const { quota, window } of strict)
-          for (const [index, at] of arrivals.slice(quota).entries())
-            expect(at - (arrivals[index] ?? 0)).toBeGreaterThan(window)
-        for (const priority of [-1, 0, 1]) {
-          const inOrder = firstSends.filter((index) => patterns[index]?.priority === priority)
-          expect(inOrder).toEqual(inOrder.toSorted((a, b) => a - b))
-        }
-        const { arrivesWithin, allows, slowed, refusesTokens } = service.tokens.status().apis[0] as ApiStatus
-        expect(service.tokens.status().apis[0]).toEqual({
-          baseUrl: 'https://api.example.com/',
-          issuer: 'general',
-          queued: 0,
-          running: 0,
-          quotaUsed: 0,
-          ...(ratePolicy.accounting === 'learned' && { arrivesWithin }),
-          ...(allows && { allows }),
-          ...(slowed && { slowed }),
-          ...(refusesTokens && { refusesTokens }),
-          ...(ratePolicy.limits.length > 0 && {
-            quotaLeft: Math.min(...(allows ?? ratePolicy.limits).map(({ quota }) => quota)),
-          }),
-        })
-        for (const signal of signals) expect(getEventListeners(signal, 'abort')).toEqual([])
-        expect(vi.getTimerCount()).toBe(0)
-      }),
-      { numRuns: 100 },
-    )
-  },
-)
+      for (const [index, outcome] of outcomes.entries()) {
+        const { abortedAfter, answers } = patterns[index] ?? {}
+        if (outcome.status === 'fulfilled' || abortedAfter !== undefined) continue
+        expect(outcome.reason).toMatchObject({ message: 'reset' })
+        expect(answers).toContain('reset')
+      }
+      expect(mostUnderWay).toBeLessThanOrEqual(ratePolicy.concurrency ?? Infinity)
+      // what is learned may be over, which is how it is learned
+      const strict = ratePolicy.accounting === 'strict' ? ratePolicy.limits : []
+      for (const { quota, window } of strict)
+        for (const [index, at] of arrivals.slice(quota).entries())
+          expect(at - (arrivals[index] ?? 0)).toBeGreaterThan(window)
+      for (const priority of [-1, 0, 1]) {
+        const inOrder = firstSends.filter((index) => patterns[index]?.priority === priority)
+        expect(inOrder).toEqual(inOrder.toSorted((a, b) => a - b))
+      }
+      const { arrivesWithin, allows, slowed, refusesTokens } = service.tokens.status().apis[0] as ApiStatus
+      expect(service.tokens.status().apis[0]).toEqual({
+        baseUrl: 'https://api.example.com/',
+        issuer: 'general',
+        queued: 0,
+        running: 0,
+        quotaUsed: 0,
+        ...(ratePolicy.accounting === 'learned' && { arrivesWithin }),
+        ...(allows && { allows }),
+        ...(slowed && { slowed }),
+        ...(refusesTokens && { refusesTokens }),
+        ...(ratePolicy.limits.length > 0 && {
+          quotaLeft: Math.min(...(allows ?? ratePolicy.limits).map(({ quota }) => quota)),
+        }),
+      })
+      for (const signal of signals) expect(getEventListeners(signal, 'abort')).toEqual([])
+      expect(vi.getTimerCount()).toBe(0)
+    }),
+    { numRuns: 100 },
+  )
+})

@@ -45,7 +45,6 @@ test.each([
   ['a Worker', {}],
 ])(
   'in %s, whatever becomes of the attempts of clients that make them themselves: nothing is held, and close() ends',
-  { timeout: 60_000 },
   async (_, socketPair) => {
     if (socketPair !== undefined) vi.stubGlobal('WebSocketPair', socketPair)
     const property = fc.asyncProperty(calls, fc.tuple(policies, policies), async (patterns, both) => {

@@ -56,7 +56,7 @@ checkServers({
     const ready = /Glewlwyd started/
     await startProgram(['glewlwyd', `--config-file=${config}`], { packages, ready, stopped })
     // it says so before it listens
-    await vi.waitFor(() => fetch(`http://127.0.0.1:${port}/`), 60_000)
+    await vi.waitFor(() => fetch(`http://127.0.0.1:${port}/`))
 
     let cookie = ''
     /** Asks the API of the administrator, who has the password of every new installation. */

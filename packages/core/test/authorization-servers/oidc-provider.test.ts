@@ -257,7 +257,7 @@ test('a token endpoint that moves is found by the metadata, and loses no call', 
   expect(events.filter(({ type }) => type === 'renewal.failed')).toEqual([])
 })
 
-test('keys that are rotated under load lose no call', { timeout: 60_000 }, async () => {
+test('keys that are rotated under load lose no call', async () => {
   const first = await signer('ES256', 'pem')
   let current = first.credentials
   await server.register([first.registration])
@@ -278,9 +278,8 @@ test('keys that are rotated under load lose no call', { timeout: 60_000 }, async
     await server.register([next.registration])
     current = next.credentials
     const before = events.filter(({ type }) => type === 'token.renewed').length
-    await vi.waitFor(
-      () => expect(events.filter(({ type }) => type === 'token.renewed').length).toBeGreaterThan(before),
-      { timeout: 10_000 },
+    await vi.waitFor(() =>
+      expect(events.filter(({ type }) => type === 'token.renewed').length).toBeGreaterThan(before),
     )
   }
   running.abort()

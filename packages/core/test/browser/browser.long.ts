@@ -8,7 +8,6 @@ import { expect, onTestFinished, test } from 'vitest'
 import { launchChromium } from '../../../sandbox/test/chromium.ts'
 
 // A browser starts when it starts: a busy machine may need long.
-const patience = { timeout: 120_000 }
 const source = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
 
 /** The page and its worker, as a common bundler makes them. By path. */
@@ -30,7 +29,7 @@ async function bundle(): Promise<Map<string, string>> {
   return files
 }
 
-test('a page in Chromium, and its worker, get no manager and make no token request', patience, async () => {
+test('a page in Chromium, and its worker, get no manager and make no token request', async () => {
   const files = await bundle()
   const asked: string[] = []
   const told = Promise.withResolvers<string>()

@@ -12,7 +12,6 @@ const configured = { quota: 10, window: 1_000 }
 
 test.concurrent.each(['ratelimit', 'ratelimit-limit', 'x-ratelimit', 'x-ratelimit-seconds'] as const)(
   'an API that allows half of the configured policy and says so by %s refuses only the first calls',
-  { timeout: 60_000 },
   async (headers) => {
     const sandbox = await startSandbox({
       ratePolicies: { general: { limits: [allowed], retryAfter: false, headers: [headers] } },

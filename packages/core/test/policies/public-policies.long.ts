@@ -359,12 +359,8 @@ test('every policy of the page has a server that enforces it, and there are 25 a
   expect(policies.size).toBeGreaterThanOrEqual(25)
 })
 
-test.each(Object.entries(scenes))(
-  '%s: the policy of the page is never over',
-  { timeout: 120_000 },
-  async (name, scene) => {
-    const { over, lost, errors, share } = await callStrictly(policies.get(name) as RatePolicy, scene)
-    expect({ over, lost, errors }).toEqual({ over: 0, lost: 0, errors: [] })
-    expect(share).toBeGreaterThanOrEqual(scene.least)
-  },
-)
+test.each(Object.entries(scenes))('%s: the policy of the page is never over', async (name, scene) => {
+  const { over, lost, errors, share } = await callStrictly(policies.get(name) as RatePolicy, scene)
+  expect({ over, lost, errors }).toEqual({ over: 0, lost: 0, errors: [] })
+  expect(share).toBeGreaterThanOrEqual(scene.least)
+})

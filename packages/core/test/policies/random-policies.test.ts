@@ -57,55 +57,50 @@ const policies = fc.record({
   ahead: fc.integer({ min: -600_000, max: 600_000 }),
 })
 
-test(
-  'whatever the limits, what counts, what calls cost before and after, and what is refused: a server that enforces them is never over',
-  { timeout: 300_000 },
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        policies,
-        async ({ all, calls: given, spread, isCosted, aging, refusesEach, countsRefused, ahead }) => {
-          const costOf = ({ cost = 1 }: Sent): number => (isCosted ? cost : 1)
-          const sent = given.map(({ path, isWrite, cost, priority, takes }): Sent => {
-            const call = { method: isWrite ? 'POST' : 'GET', path, priority }
-            return isCosted ? { ...call, cost, takes: takes ?? undefined } : call
-          })
-          // what a call takes beyond its cost is known only once it has been answered
-          const isLate = sent.some((call) => (call.takes ?? 0) > costOf(call))
-          const named = all.map(({ isNamed, ...limit }, index) =>
-            isNamed ? Object.assign(limit, { name: `limit ${index}` }) : limit,
-          )
-          const policy: RatePolicy = {
-            limits: named,
-            spread,
-            countsRefused,
-            aging: aging ?? undefined,
-            concurrency: isLate ? 1 : undefined,
-            actualCost: ({ header }) =>
-              header('x-took') === undefined ? undefined : Number(header('x-took')),
-          }
-          const { over, lost, errors, overtaken } = await callStrictly(policy, {
-            rules: policy.limits.map((limit) => ruleOf(limit, costOf)),
-            call: (index) => sent[index % sent.length] as Sent,
-            callers: 30,
-            seconds: 30,
-            headers: ({ call: { takes } }): Record<string, string> =>
-              takes === undefined ? {} : { 'x-took': String(takes) },
-            refusesEach: refusesEach ?? Infinity,
-            refusal: { headers: { 'retry-after': '1' } },
-            countsRefused,
-            ahead,
-          })
-          const areAlike = !isCosted && all.every(({ match }) => match === undefined)
-          expect({ over, lost, errors, overtaken: areAlike && overtaken }).toEqual({
-            over: 0,
-            lost: 0,
-            errors: [],
-            overtaken: areAlike && 0,
-          })
-        },
-      ),
-      { numRuns: 100 },
-    )
-  },
-)
+test('whatever the limits, what counts, what calls cost before and after, and what is refused: a server that enforces them is never over', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      policies,
+      async ({ all, calls: given, spread, isCosted, aging, refusesEach, countsRefused, ahead }) => {
+        const costOf = ({ cost = 1 }: Sent): number => (isCosted ? cost : 1)
+        const sent = given.map(({ path, isWrite, cost, priority, takes }): Sent => {
+          const call = { method: isWrite ? 'POST' : 'GET', path, priority }
+          return isCosted ? { ...call, cost, takes: takes ?? undefined } : call
+        })
+        // what a call takes beyond its cost is known only once it has been answered
+        const isLate = sent.some((call) => (call.takes ?? 0) > costOf(call))
+        const named = all.map(({ isNamed, ...limit }, index) =>
+          isNamed ? Object.assign(limit, { name: `limit ${index}` }) : limit,
+        )
+        const policy: RatePolicy = {
+          limits: named,
+          spread,
+          countsRefused,
+          aging: aging ?? undefined,
+          concurrency: isLate ? 1 : undefined,
+          actualCost: ({ header }) => (header('x-took') === undefined ? undefined : Number(header('x-took'))),
+        }
+        const { over, lost, errors, overtaken } = await callStrictly(policy, {
+          rules: policy.limits.map((limit) => ruleOf(limit, costOf)),
+          call: (index) => sent[index % sent.length] as Sent,
+          callers: 30,
+          seconds: 30,
+          headers: ({ call: { takes } }): Record<string, string> =>
+            takes === undefined ? {} : { 'x-took': String(takes) },
+          refusesEach: refusesEach ?? Infinity,
+          refusal: { headers: { 'retry-after': '1' } },
+          countsRefused,
+          ahead,
+        })
+        const areAlike = !isCosted && all.every(({ match }) => match === undefined)
+        expect({ over, lost, errors, overtaken: areAlike && overtaken }).toEqual({
+          over: 0,
+          lost: 0,
+          errors: [],
+          overtaken: areAlike && 0,
+        })
+      },
+    ),
+    { numRuns: 100 },
+  )
+})

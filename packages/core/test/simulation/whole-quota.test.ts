@@ -4,7 +4,6 @@ import type { RateLimit, RatePolicy } from '../../src/index.ts'
 import { answerTimes, simulateQuota } from './whole-quota.ts'
 
 const limits = [{ quota: 25, window: 1_000 }]
-const timeout = 120_000
 const near = [5, 15] as const
 const far = [0, 200] as const
 
@@ -22,7 +21,6 @@ describe('strict: no response of 429', () => {
     ['100 to 3,000 ms', far, 0.76],
   ])(
     'answers in %s on a network of %j ms each way: at least %d of the quota',
-    { timeout },
     async (kind, network, share) => {
       const figures = await simulateQuota({
         seed: 1,
@@ -37,27 +35,22 @@ describe('strict: no response of 429', () => {
   )
 })
 
-test(
-  'learned: nearly the whole quota of an API that takes 2 s, one refusal, and nothing is lost',
-  { timeout },
-  async () => {
-    const figures = await simulateQuota({
-      seed: 1,
-      policy: { limits, accounting: 'learned' },
-      network: near,
-      answerTime: answerTimes['2 s']!,
-      seconds: 600,
-    })
-    expect(figures.lost).toBe(0)
-    expect(figures.share).toBeGreaterThan(0.96)
-    expect(figures.refused).toBeLessThan(0.3)
-    expect(figures.status).toMatchObject({ arrivesWithin: expect.any(Number) })
-  },
-)
+test('learned: nearly the whole quota of an API that takes 2 s, one refusal, and nothing is lost', async () => {
+  const figures = await simulateQuota({
+    seed: 1,
+    policy: { limits, accounting: 'learned' },
+    network: near,
+    answerTime: answerTimes['2 s']!,
+    seconds: 600,
+  })
+  expect(figures.lost).toBe(0)
+  expect(figures.share).toBeGreaterThan(0.96)
+  expect(figures.refused).toBeLessThan(0.3)
+  expect(figures.status).toMatchObject({ arrivesWithin: expect.any(Number) })
+})
 
 test.each(['2 s', '100 to 3,000 ms'])(
   'strict with a window of 300 ms, answers in %s: the share that is named once is what calls get',
-  { timeout },
   async (kind) => {
     const { share, status, events } = await simulateQuota({
       seed: 1,
@@ -75,7 +68,6 @@ test.each(['2 s', '100 to 3,000 ms'])(
 // `whole-quota.long.ts` attacks with more
 test.each(Array.from({ length: 12 }, (_, index) => 1 + index))(
   'strict, attacked by seed %d: set-ups, aborts, stalls, two limits and `spread` bring no 429',
-  { timeout },
   async (seed) => {
     const random = new Random(seed)
     const quota = random.whole(1, 40)
@@ -116,7 +108,6 @@ test.each([
   ...kinds.map(([kind, answerTime]) => ['learned', kind, 60, answerTime] as const),
 ])(
   'a policy of 30 where the API allows 10, %s, answers in %s: the pace falls, at most %d refusals, and nothing is lost',
-  { timeout },
   async (accounting, _kind, most, answerTime) => {
     const figures = await simulateQuota({
       seed: 1,

@@ -45,7 +45,7 @@ describe.each(Object.keys(connections))('with %s', (connection) => {
 
   test('the right ends with its lease, and its former holder changes nothing afterwards', async () => {
     const late = await fenceOf(1)
-    const fence = await vi.waitFor(() => fenceOf(), 60_000)
+    const fence = await vi.waitFor(() => fenceOf())
     await store.write('name', late, 'late', 60_000)
     await store.release('name', late, 0)
     expect(await store.claim('name', undefined, 60_000)).toBe('locked')

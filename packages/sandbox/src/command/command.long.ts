@@ -12,7 +12,6 @@ import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import { makeCertificates } from '../server/certificates.ts'
 
 // each test starts processes, which can take long on a busy machine
-vi.setConfig({ testTimeout: 60_000 })
 
 const main = fileURLToPath(new URL('main.ts', import.meta.url))
 const express = fileURLToPath(new URL('../../../../examples/express/main.ts', import.meta.url))
@@ -121,7 +120,7 @@ test.concurrent.for([
     const again = setTimeout(() => child.kill('SIGTERM'), 1_000)
     await ended
     clearTimeout(again)
-    await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 10_000 })
+    await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]))
     expect(readdirSync(temporary)).toEqual([])
   },
 )
@@ -147,7 +146,7 @@ test('signals before the sandbox is ready keep its command from starting, and le
     stdio: 'ignore',
   })
   onTestFinished(() => void child.kill('SIGKILL'))
-  await vi.waitFor(() => expect(readdirSync(temporary)).toHaveLength(1), { interval: 1, timeout: 30_000 })
+  await vi.waitFor(() => expect(readdirSync(temporary)).toHaveLength(1), { interval: 1 })
   child.kill('SIGTERM')
   expect(await once(child, 'exit')).toEqual([128 + constants.signals.SIGTERM, null])
   expect(readdirSync(temporary)).toEqual([])

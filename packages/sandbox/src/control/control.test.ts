@@ -57,11 +57,12 @@ test.each(realms)('a %s token ends after its lifetime, not a second later', asyn
   const requestedAt = performance.now()
   const token = await tokenOf(sandbox, realm)
   const receivedAt = performance.now()
-  let sentAt = receivedAt
-  while ((await callApi(sandbox, realm, { token })).status === 200) sentAt = performance.now()
+  let [lastAccepted, sentAt] = [receivedAt, receivedAt]
+  while ((await callApi(sandbox, realm, { token })).status === 200)
+    [lastAccepted, sentAt] = [sentAt, performance.now()]
   expect(performance.now() - requestedAt).toBeGreaterThanOrEqual(60)
-  // the last accepted call was sent before the token's end
-  expect(sentAt - receivedAt).toBeLessThan(1_000)
+  // it was sent before the token's end
+  expect(lastAccepted - receivedAt).toBeLessThan(62)
 })
 
 test.each(realms)(

@@ -25,8 +25,7 @@ afterEach(() => {
 afterAll(() => sandbox.close())
 
 // long enough for a busy machine, which forgives less once this process has time between two looks
-const patience = { timeout: 20_000, interval: 250 }
-vi.setConfig({ testTimeout: 30_000 })
+const patience = { interval: 250 }
 
 const last = (): JournalEntry | undefined => sandbox.control.journal({ limit: 1 })[0]
 const rulesBroken = (): string[] => sandbox.control.verdict().findings.map(({ rule }) => rule)
