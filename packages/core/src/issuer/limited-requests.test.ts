@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { RateLimiterFactory } from '../limits/rate-limiter.ts'
 import { FakeIssuer, fakeService } from '../../test/fake-issuer.ts'
 import { fakeTime, pass } from '../../test/fake-time.ts'
 
@@ -58,4 +59,58 @@ test('a policy of an issuer may say which requests count', async () => {
   expect(obtained).toBe(2)
   await pass(11_000)
   await Promise.all(tokens)
+})
+
+test('requests of a manager that has closed still count, where their units are kept in this process', async () => {
+  const authUrl = 'https://auth.limited-4.example.com'
+  const closed = fakeService({ authUrl, ratePolicy })
+  await closed.tokens.getToken('general')
+  await closed.tokens.close()
+  const later = [1, 2].map(() => fakeService({ authUrl, ratePolicy }))
+  const outcomes = Promise.all(later.map(async ({ tokens }) => tokens.getToken('general')))
+  await pass(1_000)
+  expect(later.map(({ issuer }) => issuer.count)).toEqual([1, 0])
+  await pass(11_000)
+  await outcomes
+})
+
+test('a request waits for what a shared limiter says, and does not ask it again and again', async () => {
+  const authUrl = 'https://auth.limited-5.example.com'
+  let [isFree, asked] = [false, 0]
+  let unitsAvailable = (): void => {}
+  const limiter: RateLimiterFactory = (api) => {
+    ;({ unitsAvailable } = api)
+    return {
+      take() {
+        asked += 1
+        return isFree ? { answered() {}, ended() {}, cancel() {} } : Infinity
+      },
+      forecast: () => 0,
+      usage: () => ({ used: undefined, lag: 0, arrivesWithin: undefined }),
+      tell() {},
+      async close() {},
+    }
+  }
+  const { tokens } = fakeService({ authUrl, ratePolicy }, { limiter })
+  const token = tokens.getToken('general')
+  await pass(10_000)
+  expect(asked).toBeLessThan(20)
+  isFree = true
+  unitsAvailable()
+  await pass(0)
+  expect(await token).toBeDefined()
+})
+
+test('a call that comes to wait for a renewal in the background gives up when its own wait is over', async () => {
+  const authUrl = 'https://auth.limited-6.example.com'
+  const slow = { limits: [{ quota: 1, window: 120_000 }] }
+  const { tokens, issuer } = fakeService({ authUrl, ratePolicy: slow, maxWait: 5_000, renewBefore: 20_000 })
+  issuer.lifetime = 40
+  await tokens.getToken('general')
+  await pass(30_000)
+  await tokens.getToken('general')
+  await pass(10_000)
+  const outcome = tokens.getToken('general').catch((error: unknown) => error)
+  await pass(5_000)
+  expect(await Promise.race([outcome, 'still waiting'])).toMatchObject({ code: 'TOKEN_REQUEST_FAILED' })
 })

@@ -1,6 +1,5 @@
 import type { Emit } from '../events.ts'
-import type { Budget, BudgetQueue } from '../limits/budget.ts'
-import type { Demand } from '../limits/demand.ts'
+import type { BudgetQueue } from '../limits/budget.ts'
 import type { RateLimiterFactory } from '../limits/rate-limiter.ts'
 import type { CheckedPolicy } from '../limits/rate-policy.ts'
 import type { Unit } from '../limits/restraint.ts'
@@ -10,12 +9,19 @@ import { failure } from './issuer-failure.ts'
 import type { TokenEndpoint } from './protocol.ts'
 import type { ClientTokenSource } from './token-source.ts'
 
-/** For all managers of this process. */
-const budgets = sharedBudgets()
+/** Calls may come to wait for a request of the background, in milliseconds. */
+const longestPause = 1_000
+
+/** Of all managers of this process that have this limiter, or none. */
+const known = new WeakMap<object, ReturnType<typeof budgetsBy>>()
+
+function budgetsBy(limiter: RateLimiterFactory | undefined) {
+  return { ...sharedBudgets(), create: budgetsOf(limiter, true), users: new Set<object>() }
+}
 
 /**
  * Queues token requests under a rate policy, with those of every manager of this process that asks the same endpoint, and
- * of every process that shares the limiter.
+ * of every process that shares the limiter. A limiter ends with its last manager; what this process's memory holds does not.
  */
 export function limitedRequests(
   issuing: ClientTokenSource,
@@ -23,74 +29,54 @@ export function limitedRequests(
   policy: CheckedPolicy,
   { limiter, emit }: { readonly limiter: RateLimiterFactory | undefined; readonly emit: Emit },
 ): ClientTokenSource {
-  const budget = budgets.budgetOf(endpoint.url.href, policy, budgetsOf(limiter, true))
+  const budgets = known.get(limiter ?? known) ?? budgetsBy(limiter)
+  known.set(limiter ?? known, budgets)
+  const budget = budgets.budgetOf(endpoint.url.href, policy, budgets.create)
+  const { users } = budgets
+  if (limiter !== undefined) users.add(issuing)
 
   return {
     ...issuing,
+    async idle() {
+      if (limiter === undefined || !users.delete(issuing) || users.size > 0) return
+      known.delete(limiter)
+      await budgets.close()
+    },
     async obtain(client, reason, wait, memory) {
-      const request = new Turn(budget, policy, emit, endpoint.url)
+      const demand = budget.claims.demands.of({ method: 'POST', url: endpoint.url }, policy)
+      const due = Promise.withResolvers<void>()
+      let unit: Unit | undefined
+      let ms = 0
+      const request: BudgetQueue = {
+        policy,
+        emit,
+        serve() {
+          if (unit !== undefined) return
+          const taken = budget.take(request, demand, performance.now(), 1)
+          if (has(taken, 'cause')) ms = taken.ms
+          else due.resolve(void (unit = taken))
+        },
+      }
+      budget.join(request)
       try {
-        while (!request.isDue) {
-          const left = request.left
+        for (;;) {
+          request.serve()
+          if (unit !== undefined) return await issuing.obtain(client, reason, wait, memory)
+          const left = Math.max(1, Math.round(budget.forecast(request, 1, demand)))
           if (left >= wait.timeLeft) {
             const why = 'may not be asked again yet, by its rate policy'
             throw failure(endpoint, 'TOKEN_REQUEST_FAILED', why, { retryAfter: left })
           }
-          await wait.pause(left, request.due())
+          await wait.pause(Math.min(ms, longestPause), due.promise)
         }
-        return await issuing.obtain(client, reason, wait, memory)
       } finally {
-        await request.end()
+        if (unit !== undefined) {
+          // each request counts, whatever came of it: a busy issuer is asked less by other means
+          budget.responded(request, unit, { status: 200 })
+          budget.ended(unit, true)
+        }
+        await budget.leave(request)
       }
     },
-  }
-}
-
-class Turn implements BudgetQueue {
-  readonly policy: CheckedPolicy
-  readonly emit: Emit
-  readonly #budget: Budget
-  readonly #demand: Demand
-  #unit: Unit | undefined
-  #called: (() => void) | undefined
-
-  constructor(budget: Budget, policy: CheckedPolicy, emit: Emit, url: URL) {
-    this.policy = policy
-    this.emit = emit
-    this.#budget = budget
-    this.#demand = budget.claims.demands.of({ method: 'POST', url }, policy)
-    budget.join(this)
-  }
-
-  get isDue(): boolean {
-    if (this.#unit === undefined) this.serve()
-    return this.#unit !== undefined
-  }
-
-  get left(): number {
-    return Math.max(1, this.#budget.forecast(this, 1, this.#demand))
-  }
-
-  due(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#called = resolve
-    return promise
-  }
-
-  serve(): void {
-    if (this.#unit !== undefined) return
-    const taken = this.#budget.take(this, this.#demand, performance.now(), 1)
-    if (has(taken, 'cause')) return
-    this.#unit = taken
-    this.#called?.()
-  }
-
-  /** Each request counts, whatever came of it. A busy issuer is asked less by other means. */
-  async end(): Promise<void> {
-    if (this.#unit !== undefined) {
-      this.#budget.responded(this, this.#unit, { status: 200 })
-      this.#budget.ended(this.#unit, true)
-    }
-    await this.#budget.leave(this)
   }
 }

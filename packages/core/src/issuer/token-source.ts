@@ -8,7 +8,7 @@ import type { IssuedToken } from './protocol.ts'
 export interface TokenSource {
   /** Obtains a token by one try; throws what kept it from that. */
   obtain(reason: RenewalReason, wait: Wait): Promise<Grant>
-  /** Resolves once background work of the last grant (a store write) is done. */
+  /** Called once no token is needed any more; resolves once background work (a store write, a report to a limiter) is done. */
   idle?(): Promise<void>
 }
 

@@ -148,6 +148,7 @@ export function sharedSource(
     },
     async idle() {
       await writing
+      await source.idle?.()
     },
   }
 }
