@@ -21,6 +21,6 @@ export async function mustHaveNoListeners(signals: readonly AbortSignal[]): Prom
       collect()
       expect(left(), 'listeners left on signals').toBe(0)
     },
-    { timeout: 5_000, interval: 10 },
+    { timeout: 60_000, interval: 10 },
   )
 }

@@ -17,7 +17,8 @@ interface CommonSettings {
   readonly renewBefore?: number | undefined
   /**
    * How many token requests the server allows. They queue under it, with those of every manager and tenant of this process
-   * that asks the same token endpoint, and of the fleet with a `limiter`.
+   * that asks the same token endpoint, and of the fleet with a `limiter`. Only `limits`, `spread`, `cost`, `accounting` and
+   * `unansweredGrace` have an effect: one manager makes one token request at a time.
    *
    * @defaultValue no limit
    */

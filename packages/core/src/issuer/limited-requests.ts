@@ -3,21 +3,23 @@ import type { BudgetQueue } from '../limits/budget.ts'
 import type { RateLimiterFactory } from '../limits/rate-limiter.ts'
 import type { CheckedPolicy } from '../limits/rate-policy.ts'
 import type { Unit } from '../limits/restraint.ts'
-import { budgetsOf, sharedBudgets } from '../limits/shared-budgets.ts'
+import { type BudgetFactory, budgetsOf, type SharedBudgets, sharedBudgets } from '../limits/shared-budgets.ts'
 import { has } from '../options/check.ts'
 import { failure } from './issuer-failure.ts'
 import type { TokenEndpoint } from './protocol.ts'
 import type { ClientTokenSource } from './token-source.ts'
 
-/** Calls may come to wait for a request of the background, in milliseconds. */
+/** Calls may come to wait for a request of the background, and a shared limiter may not know for how long, in milliseconds. */
 const longestPause = 1_000
 
-/** Of all managers of this process that have this limiter, or none. */
-const known = new WeakMap<object, ReturnType<typeof budgetsBy>>()
-
-function budgetsBy(limiter: RateLimiterFactory | undefined) {
-  return { ...sharedBudgets(), create: budgetsOf(limiter, true), users: new Set<object>() }
+interface IssuerBudgets extends SharedBudgets {
+  readonly create: BudgetFactory
+  /** What uses them and may end. */
+  readonly users: Set<object>
 }
+
+/** Those of all managers of this process that have this limiter, or none. */
+const known = new WeakMap<object, IssuerBudgets>()
 
 /**
  * Queues token requests under a rate policy, with those of every manager of this process that asks the same endpoint, and
@@ -29,8 +31,13 @@ export function limitedRequests(
   policy: CheckedPolicy,
   { limiter, emit }: { readonly limiter: RateLimiterFactory | undefined; readonly emit: Emit },
 ): ClientTokenSource {
-  const budgets = known.get(limiter ?? known) ?? budgetsBy(limiter)
-  known.set(limiter ?? known, budgets)
+  const owner = limiter ?? known
+  const budgets = known.get(owner) ?? {
+    ...sharedBudgets(),
+    create: budgetsOf(limiter, true),
+    users: new Set(),
+  }
+  known.set(owner, budgets)
   const budget = budgets.budgetOf(endpoint.url.href, policy, budgets.create)
   const { users } = budgets
   if (limiter !== undefined) users.add(issuing)
@@ -38,23 +45,23 @@ export function limitedRequests(
   return {
     ...issuing,
     async idle() {
-      if (limiter === undefined || !users.delete(issuing) || users.size > 0) return
-      known.delete(limiter)
+      if (!users.delete(issuing) || users.size > 0) return
+      known.delete(owner)
       await budgets.close()
     },
     async obtain(client, reason, wait, memory) {
       const demand = budget.claims.demands.of({ method: 'POST', url: endpoint.url }, policy)
       const due = Promise.withResolvers<void>()
       let unit: Unit | undefined
-      let ms = 0
       const request: BudgetQueue = {
         policy,
         emit,
         serve() {
           if (unit !== undefined) return
           const taken = budget.take(request, demand, performance.now(), 1)
-          if (has(taken, 'cause')) ms = taken.ms
-          else due.resolve(void (unit = taken))
+          if (has(taken, 'cause')) return
+          unit = taken
+          due.resolve()
         },
       }
       budget.join(request)
@@ -62,12 +69,12 @@ export function limitedRequests(
         for (;;) {
           request.serve()
           if (unit !== undefined) return await issuing.obtain(client, reason, wait, memory)
-          const left = Math.max(1, Math.round(budget.forecast(request, 1, demand)))
+          const left = Math.ceil(budget.forecast(request, 1, demand))
           if (left >= wait.timeLeft) {
             const why = 'may not be asked again yet, by its rate policy'
             throw failure(endpoint, 'TOKEN_REQUEST_FAILED', why, { retryAfter: left })
           }
-          await wait.pause(Math.min(ms, longestPause), due.promise)
+          await wait.pause(Math.min(left || longestPause, longestPause), due.promise)
         }
       } finally {
         if (unit !== undefined) {

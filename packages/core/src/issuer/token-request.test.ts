@@ -159,6 +159,25 @@ test.each([
 })
 
 test.each([
+  ['relative', '/public/security/v1/token/'],
+  ['absolute', 'https://auth.example.com/public/security/v1/token/'],
+])(
+  'a %s redirect to the same URL with a slash at its end shows it (django-oauth-toolkit#1851)',
+  async (_, location) => {
+    const { message } = await failure(() => new Response(null, { status: 301, headers: { location } }))
+    expect(message).toContain(
+      ' redirected to https://auth.example.com/public/security/v1/token/ (status 301): is a proxy',
+    )
+  },
+)
+
+test('words in the place of a token are blamed, not the lifetime beside them (casdoor#2964)', async () => {
+  const words = { access_token: 'error: invalid client_secret', token_type: '', expires_in: 0 }
+  const { message } = await failure(() => Response.json(words))
+  expect(message).toContain('whose `access_token` is not allowed in headers')
+})
+
+test.each([
   ['no body', () => new Response(''), 'sent no token (status 200, an empty response)'],
   ['text', () => new Response('<p>leaked</p>'), 'sent no token (status 200, text/plain)'],
   ['another error', answered({ error: 'leaked' }), 'sent no token (status 200, application/json)'],

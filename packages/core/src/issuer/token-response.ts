@@ -5,6 +5,7 @@ import { aboutRequest } from '../credentials/refused-client.ts'
 import type { TokenlaneError } from '../errors.ts'
 import { printable } from '../foreign-text.ts'
 import { has, isText, own } from '../options/check.ts'
+import { withoutLastSlash } from '../options/urls.ts'
 import { failure } from './issuer-failure.ts'
 import { mistakeOf } from './issuer-url.ts'
 import { descriptionIn, errorCode, knownErrors, proofsIn, textsIn } from './issuer-words.ts'
@@ -191,7 +192,10 @@ export function pageIn(response: IssuerResponse, url: URL, check: string): strin
   const { status, location } = response
   const target = status >= 300 && status < 400 && location ? URL.parse(location, url.href) : null
   const page = status < 500 && isHtml(response) ? 'returned an HTML page' : undefined
-  const what = target === null ? page : `redirected to ${printable(target.origin)}`
+  // another path may hold anything
+  const isKnown = target !== null && withoutLastSlash(target.href) === withoutLastSlash(url.href)
+  const path = isKnown ? target.pathname : ''
+  const what = target === null ? page : `redirected to ${printable(target.origin + path)}`
   // nginx, to a client without a certificate that it accepts
   const certificate = page && status === 400 ? ', or is a client certificate missing or refused' : ''
   return what && `${what} (status ${status}): is a proxy or firewall answering${certificate}? ${check}`
@@ -229,14 +233,14 @@ function readToken(response: IssuerResponse, { endpoint, wait }: TokenRequest): 
       'token_type',
       `${name === '' ? 'missing' : 'another one'}; \`tokenTypes\`: ${tokenTypes.join(', ')}`,
     )
+  if (unset.test(token)) return wrong('access_token', 'null or undefined as text')
+  if (!headerSafe.test(token)) return wrong('access_token', 'not allowed in headers')
   const { lifetime, oddities } = lifetimeIn(response)
   if (lifetime === undefined) {
     const fault = wrong('expires_in', 'not a number above 0')
     // some issuers return the same token until it ends, with 0 at last: then another one comes
     return token === wait.held ? [fault[0]] : fault
   }
-  if (unset.test(token)) return wrong('access_token', 'null or undefined as text')
-  if (!headerSafe.test(token)) return wrong('access_token', 'not allowed in headers')
   const missingScopes = missingOf(endpoint.scope, scope)
   const { date } = response
   return { token, lifetime, oddities: [...odditiesOf(response, token), ...oddities], missingScopes, date }
