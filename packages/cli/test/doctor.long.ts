@@ -1336,6 +1336,16 @@ const setups: readonly BrokenSetup[] = [
   },
 ]
 
+const mendedSetups = new Map<string, ReturnType<typeof doctor>>()
+
+/** Diagnoses a mended set-up once: half of them are the same good one. */
+function ofMended(args: readonly string[], env: Variables): ReturnType<typeof doctor> {
+  const key = JSON.stringify([args, Object.entries(env).toSorted()])
+  const diagnosis = mendedSetups.get(key) ?? doctor(args, env)
+  mendedSetups.set(key, diagnosis)
+  return diagnosis
+}
+
 describe.concurrent('each broken set-up is told by its own finding, and the fix that is named mends it', () => {
   test.each(setups)('$name: $id', async ({ id, broken, says = /^/, mended }) => {
     const change = await broken()
@@ -1351,7 +1361,7 @@ describe.concurrent('each broken set-up is told by its own finding, and the fix 
     const secrets = [env['GENERAL_CLIENT_SECRET'], good['WEBLINK_CLIENT_SECRET'], bearer.access_token]
     expect(secrets.filter((secret) => secret && printed.includes(secret))).toEqual([])
     const fix = await mended(change)
-    const after = await doctor(fix.args ?? change.args ?? [], { ...env, ...fix.env })
+    const after = await ofMended(fix.args ?? change.args ?? [], { ...env, ...fix.env })
     expect(idsOf(after.found.findings), after.stdout).toEqual([])
     expect(after.status).toBe(0)
   })
