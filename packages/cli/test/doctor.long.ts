@@ -1340,7 +1340,7 @@ const mendedSetups = new Map<string, ReturnType<typeof doctor>>()
 
 /** Diagnoses a mended set-up once: half of them are the same good one. */
 function ofMended(args: readonly string[], env: Variables): ReturnType<typeof doctor> {
-  const key = JSON.stringify([args, Object.entries(env).toSorted()])
+  const key = JSON.stringify([args, env])
   const diagnosis = mendedSetups.get(key) ?? doctor(args, env)
   mendedSetups.set(key, diagnosis)
   return diagnosis
