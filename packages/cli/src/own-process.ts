@@ -112,8 +112,12 @@ const cutValue = /^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*=[ \t]*[^\s'"`#][^\n#]*(?<=
 function variablesIn(file: string): { variables: NodeJS.Dict<string>; cut: string[] } {
   try {
     const text = readFileSync(file, 'utf8')
+    // else Node refuses the variables, and quotes them
+    if (text.includes('\0'))
+      throw new WrongUsage(`Cannot read --env-file ${file}: save it as UTF-8, with a line for each variable`)
     return { variables: parseEnv(text), cut: Array.from(text.matchAll(cutValue), ([, name = '']) => name) }
   } catch (error) {
+    if (error instanceof WrongUsage) throw error
     const { code } = error as NodeJS.ErrnoException
     throw new WrongUsage(`Cannot read --env-file ${file}: ${code ?? 'not a file of variables'}`)
   }

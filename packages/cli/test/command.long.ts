@@ -479,6 +479,19 @@ test.each([
 })
 
 test.each([
+  [
+    'a file in UTF-16, as PowerShell writes it',
+    Buffer.from('GENERAL_CLIENT_SECRET=hidden-secret\r\n', 'utf16le'),
+  ],
+  ['an environment as /proc shows it', 'HOME=/root\0GENERAL_CLIENT_SECRET=hidden-secret\0'],
+])('--env-file does not take %s, nor print its secrets', async (_, content) => {
+  writeFileSync(join(folder, 'nul.env'), content)
+  const { status, stdout, stderr } = await tokenlane(['doctor', '--env-file', 'nul.env'], good, folder)
+  expect([status, stdout]).toEqual([2, ''])
+  expect(stderr).toBe('Cannot read --env-file nul.env: save it as UTF-8, with a line for each variable\n')
+})
+
+test.each([
   [['doctor', '--url', 'foo'], 2, /^Pass an absolute URL/],
   [['doctor', '--days'], 2, /^unknown option '--days'\nSee tokenlane doctor --help$/],
   [['judge', '--scene', 'none'], 2, /^missing required argument 'command'\nSee tokenlane judge --help$/],
