@@ -116,3 +116,46 @@ test('a call that comes to wait for a renewal in the background gives up when it
     code: 'TOKEN_REQUEST_FAILED',
   })
 })
+
+test('a manager whose budget was forgotten between two requests asks under a new one', async () => {
+  const limiter: RateLimiterFactory = () => {
+    let isClosed = false
+    return {
+      take: () => (isClosed ? Infinity : { answered() {}, ended() {}, cancel() {} }),
+      forecast: () => 0,
+      usage: () => ({ used: [0], lag: 0, arrivesWithin: undefined }),
+      tell() {},
+      async close() {
+        isClosed = true
+      },
+    }
+  }
+  const issuers = Array.from({ length: 40 }, (_, index) =>
+    fakeService({ authUrl: `https://auth.forgotten-${index}.example.com`, ratePolicy }, { limiter }),
+  )
+  for (const { tokens } of issuers) await tokens.getToken('general')
+  await pass(4_000_000)
+  const again = Promise.all(issuers.map(async ({ tokens }) => tokens.getToken('general')))
+  again.catch(() => {})
+  await pass(20_000)
+  expect(issuers.map(({ issuer }) => issuer.count)).toEqual(issuers.map(() => 2))
+  await Promise.all(issuers.map(async ({ tokens }) => tokens.close()))
+})
+
+test('the error of a call names the shared budget where that has failed', async () => {
+  const authUrl = 'https://auth.limited-7.example.com'
+  const limiter: RateLimiterFactory = ({ failed }) => ({
+    take() {
+      failed('ECONNREFUSED')
+      return Infinity
+    },
+    forecast: () => 60_000,
+    usage: () => ({ used: undefined, lag: 0, arrivesWithin: undefined }),
+    tell() {},
+    async close() {},
+  })
+  const { tokens } = fakeService({ authUrl, ratePolicy }, { limiter })
+  await expect(tokens.getToken('general')).rejects.toThrow(
+    'by its rate policy; the shared rate budget failed (ECONNREFUSED)',
+  )
+})

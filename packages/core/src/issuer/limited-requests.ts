@@ -1,5 +1,5 @@
 import type { Emit } from '../events.ts'
-import type { BudgetQueue } from '../limits/budget.ts'
+import type { Budget, BudgetQueue } from '../limits/budget.ts'
 import type { RateLimiterFactory } from '../limits/rate-limiter.ts'
 import type { CheckedPolicy } from '../limits/rate-policy.ts'
 import type { Unit } from '../limits/restraint.ts'
@@ -38,18 +38,20 @@ export function limitedRequests(
     users: new Set(),
   }
   known.set(owner, budgets)
-  const budget = budgets.budgetOf(endpoint.url.href, policy, budgets.create)
-  const { users } = budgets
-  if (limiter !== undefined) users.add(issuing)
+  // it may be forgotten between two requests
+  const budgetOf = (): Budget => budgets.budgetOf(endpoint.url.href, policy, budgets.create)
+  budgetOf()
+  if (limiter) budgets.users.add(issuing)
 
   return {
     ...issuing,
     async idle() {
-      if (!users.delete(issuing) || users.size > 0) return
+      if (!budgets.users.delete(issuing) || budgets.users.size > 0) return
       known.delete(owner)
       await budgets.close()
     },
     async obtain(client, reason, wait, memory) {
+      const budget = budgetOf()
       const demand = budget.claims.demands.of({ method: 'POST', url: endpoint.url }, policy)
       const due = Promise.withResolvers<void>()
       let unit: Unit | undefined
@@ -71,7 +73,8 @@ export function limitedRequests(
           if (unit !== undefined) return await issuing.obtain(client, reason, wait, memory)
           const left = Math.ceil(budget.forecast(request, 1, demand))
           if (left >= wait.timeLeft) {
-            const why = 'may not be asked again yet, by its rate policy'
+            const trouble = budget.failure && `; the shared rate budget failed (${budget.failure})`
+            const why = `may not be asked yet, by its rate policy${trouble}`
             throw failure(endpoint, 'TOKEN_REQUEST_FAILED', why, { retryAfter: left })
           }
           await wait.pause(Math.min(left || longestPause, longestPause), due.promise)

@@ -69,8 +69,8 @@ export class Budget {
   #watch!: PolicyWatch
   /** `undefined` where units are kept in this process: then none are reserved. */
   readonly #asked: Asked | undefined
-  /** Why the shared budget fails; `undefined` while it works. */
-  failure: string | undefined
+  /** Why the shared budget fails; empty while it works. */
+  failure = ''
   /** Whether it outlives its queues. */
   readonly #isKept: boolean
 
@@ -91,7 +91,7 @@ export class Budget {
         emit({ type: 'limiter.failed', api, reason })
       },
       recovered: () => {
-        this.failure = undefined
+        this.failure = ''
         emit({ type: 'limiter.recovered', api })
       },
     })
@@ -206,7 +206,7 @@ export class Budget {
     const { accounting, limits } = this.claims.policy
     const learned = accounting === 'learned' ? arrivesWithin : undefined
     return defined({
-      limiterFailure: this.failure,
+      limiterFailure: this.failure || undefined,
       allows: this.restraint.allows,
       slowed: this.#watch.slowed,
       arrivesWithin: learned === undefined ? undefined : Math.round(learned),

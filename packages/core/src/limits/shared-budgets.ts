@@ -35,16 +35,15 @@ export interface SharedBudgets {
  */
 export function sharedBudgets(): SharedBudgets {
   const budgets = new Map<string, Budget>()
-  let most = 16
 
   function forgetUnused(): void {
-    if (budgets.size < most) return
+    // now and then
+    if (budgets.size % 16 !== 0) return
     for (const [key, budget] of budgets) {
       if (!budget.isUnused) continue
       budgets.delete(key)
       void budget.close()
     }
-    most = Math.max(16, 2 * budgets.size)
   }
 
   return {

@@ -353,7 +353,7 @@ export class ApiQueue implements BudgetQueue {
   /** Returns the error of a call that waits longer than it may, with what has failed meanwhile. */
   #tooLong(maxWait: number, what: string): TokenlaneError {
     const token = this.waitingTime.cause === 'token' ? this.#token.failure : undefined
-    const { failure = '' } = this.#budget
+    const { failure } = this.#budget
     const why = token?.reason ?? (failure && `the shared rate budget failed (${failure})`)
     const reason = `Cannot send call to ${this.#api}: it ${what}; \`maxWait\` in its rate policy is ${maxWait} ms`
     return new TokenlaneError('QUEUE_TIMEOUT', reason + (why && `; ${why}`), {
