@@ -44,7 +44,7 @@ export class ManagedCall implements Handler {
   /** Ends the waiting for the next hop, where the response leads to one. */
   #leave: (() => void) | undefined
   readonly #controller = new CallController((reason) => this.#wait.abort(reason))
-  /** Runs in the caller's async context what a response sets off, which comes in that of its connection. */
+  /** Runs in the caller's async context what a response sets off, which comes in that of its connection: observers, too. */
   readonly #caller = new AsyncResource('TokenlaneCall')
   #body: WaitingBody | undefined
   /** What the caller's handler was told with its request, which it knows of then. */
@@ -159,7 +159,7 @@ export class ManagedCall implements Handler {
 
   onResponseStart(attempt: Controller, status: number, headers: ResponseHeaders, message?: string): void {
     const pass = status >= 200 && this.#state.name === 'sent' ? this.#state.pass : undefined
-    if (pass !== undefined && report(pass, status, headers) === 'again') {
+    if (pass !== undefined && this.#caller.runInAsyncScope(report, null, pass, status, headers) === 'again') {
       const show = this.#show.bind(this, attempt, status, headers, message)
       this.#state = { name: 'unwanted', pass, response: new UnwantedResponse(attempt, show) }
       return
@@ -167,7 +167,7 @@ export class ManagedCall implements Handler {
     try {
       this.#show(attempt, status, headers, message)
     } finally {
-      this.#leave = pass && this.#call.expect(status, headers, pass)
+      this.#leave = pass && this.#caller.runInAsyncScope(this.#call.expect, null, status, headers, pass)
     }
   }
 
@@ -187,7 +187,7 @@ export class ManagedCall implements Handler {
     try {
       this.#end(attempt, trailers)
     } finally {
-      this.#leave?.()
+      if (this.#leave) this.#caller.runInAsyncScope(this.#leave)
     }
   }
 
@@ -203,7 +203,10 @@ export class ManagedCall implements Handler {
       throw error
     }
     if (state.name === 'unwanted') return this.#replace(state, end)
-    if (state.name === 'sent' && reportError(state.pass, error) === 'again')
+    if (
+      state.name === 'sent' &&
+      this.#caller.runInAsyncScope(reportError, null, state.pass, error) === 'again'
+    )
       return this.#goAgain(state.pass, () => this.#fail(null, error))
     this.#fail(attempt, error)
   }
@@ -252,8 +255,10 @@ export class ManagedCall implements Handler {
     this.#state = { name: 'failed' }
     this.#body?.abandon()
     if (state.name === 'unwanted') state.response.end()
-    this.#leave?.()
-    if ('pass' in state) state.pass.release(withoutToken(error, state.pass))
+    this.#caller.runInAsyncScope(() => {
+      this.#leave?.()
+      if ('pass' in state) state.pass.release(withoutToken(error, state.pass))
+    })
     this.#call.handler.onResponseError?.(this.#context ? this.#controller : attempt, error)
   }
 }

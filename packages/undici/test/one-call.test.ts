@@ -3,7 +3,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { getEventListeners } from 'node:events'
 import { Readable } from 'node:stream'
 
-import { openScriptedApi, rejection, type ScriptedApi } from '@tokenlane/conformance'
+import { openScriptedApi, rejection, type ScriptedApi, type ScriptedResponse } from '@tokenlane/conformance'
 import type { TokenManager } from '@tokenlane/core'
 import { fakeTokens } from '@tokenlane/core/testing'
 import { openService } from '@tokenlane/testing'
@@ -159,6 +159,34 @@ describe.each(versions)('undici $version', ({ undici }) => {
     expect(seen.length).toBeGreaterThan(3)
     expect(seen.filter(([path, store]) => path !== store)).toEqual([])
     await agent.close()
+  })
+
+  test.each<[how: string, queued: boolean, answer: ScriptedResponse]>([
+    ['read', false, { status: 200, body: 'ok' }],
+    ['read, in a queue', true, { status: 200, body: 'ok' }],
+    ['refused, in a queue', true, rejection],
+    ['broken, in a queue', true, { status: 200, body: 'ok', broken: true }],
+  ])('is reported in the async context of its own caller: %s', async (_how, queued, answer) => {
+    const context = new AsyncLocalStorage<string>()
+    const seen: unknown[][] = []
+    const of = await openScriptedApi(() => answer)
+    const ratePolicy = { limits: [], concurrency: 1 }
+    const tokens = fakeTokens({ apis: [queued ? { baseUrl: of.url, ratePolicy } : of.url] })
+    tokens.observe((event) => {
+      if (event.type === 'call.finished') seen.push([event.path, context.getStore()])
+    })
+    // one connection for all
+    const agent = new Agent({ connections: 1 })
+    const dispatcher = agent.compose(tokensInterceptor(tokens))
+    const send = async (path: string): Promise<unknown> =>
+      (await request(new URL(path, of.url), { dispatcher })).body.text().catch(() => {})
+    const paths = ['/a', '/b', '/c']
+    await Promise.all(paths.map((path) => context.run(path, send, path)))
+    await tokens.close()
+    expect(seen).toHaveLength(3)
+    expect(seen.filter(([path, store]) => path !== store)).toEqual([])
+    await agent.close()
+    await of.close()
   })
 })
 
