@@ -50,8 +50,8 @@ export async function askInTurn<T>(
       break
     }
     if (left >= wait.timeLeft) {
-      const reason = 'got too many requests: others of this process are first'
-      throw failure(endpoint, 'TOKEN_REQUEST_FAILED', reason, { retryAfter: left })
+      const reason = 'is busy or down: others of this process are first'
+      throw failure(endpoint, 'TOKEN_REQUEST_FAILED', reason, { retryAfter: Math.ceil(left) })
     }
     await wait.pause(left)
   }

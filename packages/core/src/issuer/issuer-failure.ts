@@ -57,7 +57,9 @@ export function transportFailure(request: IssuerRequest, error: unknown): Tokenl
   if (code === undefined)
     // undici's parser has no code for the first line
     return failed(
-      cause?.name === 'HTTPParserError' ? 'sent a response that is not HTTP/1.1' : 'could not be reached',
+      cause?.name === 'HTTPParserError'
+        ? 'sent a response that is not HTTP/1.1'
+        : `could not be reached (${details.cause.name})`,
     )
   if (tlsTooOld.test(code))
     return failed(`does not support TLS 1.2 or later (${code})`, true, 'INSECURE_TRANSPORT')
@@ -143,7 +145,7 @@ function wayOf({ peer, tunnelStatus }: Innermost, request: IssuerRequest): strin
 /** Name, code and peer only: a transport's own error may hold the request, and that holds the secret. */
 function bareCause(error: unknown, { code, peer }: Innermost, secrets: readonly string[]): Error {
   const { name } = (error ?? {}) as { readonly name?: unknown }
-  const message = [code ?? 'unknown transport error', peer].filter(Boolean).join(' ')
+  const message = [code, peer].filter(Boolean).join(' ')
   return Object.assign(new Error(message), {
     name: isWord(name, secrets) ? name : 'Error',
     ...(code && { code }),

@@ -7,7 +7,8 @@ import type { FormField, IssuerFetch, IssuerRequest, IssuerResponse } from './pr
 /** A token response is a few KiB, and so is metadata. */
 const largest = 1_048_576
 
-class ResponseTooLarge extends Error {}
+/** Its message goes on after the issuer's name. */
+class UnusableResponse extends Error {}
 
 /** Sends the one request. The signal and what keeps caches away are added to it. */
 type Send = (
@@ -42,8 +43,7 @@ export async function askServer(
     // a `fetch` that ignores the signal must not delay the calls that wait for the token
     return { ...(await abortable(response.then(read), signal)), sent }
   } catch (error) {
-    if (error instanceof ResponseTooLarge)
-      throw failure(request, 'TOKEN_RESPONSE_INVALID', 'responded with more than 1 MiB')
+    if (error instanceof UnusableResponse) throw failure(request, 'TOKEN_RESPONSE_INVALID', error.message)
     if (signal.aborted) {
       const { message } = signal.reason as Error
       throw failure(request, 'TOKEN_REQUEST_TIMEOUT', `did not respond in ${message}${unusedProxy(request)}`)
@@ -53,14 +53,17 @@ export async function askServer(
 }
 
 /** Reads the whole response, up to a bound, so that a slow or endless one ends with the request. */
-async function read(response: Response): Promise<Omit<IssuerResponse, 'sent'>> {
+async function read(response: Response | undefined): Promise<Omit<IssuerResponse, 'sent'>> {
+  // a mock returns anything, or one and the same each time
+  if (!response?.headers?.get || response.bodyUsed)
+    throw new UnusableResponse('gave `fetch` no unread Response')
   const { status, headers } = response
   const decoder = new TextDecoder()
   let body = ''
   let size = 0
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     size += chunk.byteLength
-    if (size > largest) throw new ResponseTooLarge()
+    if (size > largest) throw new UnusableResponse('responded with more than 1 MiB')
     body += decoder.decode(chunk, { stream: true })
   }
   body += decoder.decode()
@@ -107,7 +110,7 @@ const replaced = '_nextOriginalFetch'
  */
 function runtimeFetch(): IssuerFetch {
   const { fetch } = globalThis as { fetch: IssuerFetch & { readonly [replaced]?: IssuerFetch } }
-  return fetch[replaced] ?? fetch
+  return fetch?.[replaced] ?? fetch
 }
 
 /** Returns no option in a runtime that throws for it, such as a worker with an old compatibility date. */

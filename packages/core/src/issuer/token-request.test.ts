@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Credentials } from '../credentials/credentials.ts'
 import { isTokenlaneError, type TokenlaneError } from '../errors.ts'
 import { protocolOf, secretInForm, type TokenEndpoint } from './protocol.ts'
@@ -332,6 +332,49 @@ test('one of several addresses of the endpoint itself is not taken for a proxy',
   })
   expect(error.message).toContain('could not be reached (ECONNREFUSED)')
 })
+
+test.each<[name: string, thrown: unknown]>([
+  ['ReferenceError', new ReferenceError('leaked is not defined')],
+  ['Error', new Error('leaked: net connect is not allowed')],
+  ['TypeError', new TypeError('fetch failed', { cause: new RangeError('leaked') })],
+  ['Error', 'leaked text'],
+])('an error without a code is named by its class: %s', async (name, thrown) => {
+  const error = await failure(() => {
+    throw thrown
+  })
+  expect(error.message).toContain(`could not be reached (${name}) (see`)
+})
+
+async function readBefore(): Promise<Response> {
+  const response = lasting(3_600)()
+  await response.text()
+  return response
+}
+
+test('a runtime whose fetch was taken away fails no call with a bare TypeError', async () => {
+  vi.stubGlobal('fetch', undefined)
+  const error = await request({}, { clientId: 'client-1', clientSecret: secret }).catch(
+    (thrown: Error) => thrown,
+  )
+  vi.unstubAllGlobals()
+  expect(error).toMatchObject({ code: 'TOKEN_REQUEST_FAILED' })
+  expect((error as Error).message).toContain('could not be reached (TypeError)')
+})
+
+test.each<[what: string, given: unknown]>([
+  ['nothing', undefined],
+  ['text', '{"access_token":"leaked"}'],
+  ['the response of axios', { status: 200, data: { access_token: 'leaked' }, headers: {} }],
+  ['a mock with `json` alone', { ok: true, status: 200, json: async () => ({ access_token: 'leaked' }) }],
+  ['a Response that was read', await readBefore()],
+])(
+  'a fetch that returns no Response, or one that was read, is named as the reason: %s',
+  async (_what, given) => {
+    const error = await failure(() => given as Response)
+    expect(error.code).toBe('TOKEN_RESPONSE_INVALID')
+    expect(error.message).toContain('gave `fetch` no unread Response (see')
+  },
+)
 
 test('a known OAuth error is reported even where the secret is a part of it', async () => {
   const refused = request(

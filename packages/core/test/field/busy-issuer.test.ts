@@ -138,6 +138,28 @@ test.each([
   expect(endpoint.requests.length).toBeLessThanOrEqual(8)
 })
 
+test.each<readonly [how: string, refuse: () => Response | Error]>([
+  ['429', () => new Response('', { status: 429 })],
+  ['a 503 of a maintenance', () => new Response('', { status: 503 })],
+  ['a broken connection', () => new TypeError('fetch failed', { cause: { code: 'ECONNRESET' } })],
+])('a manager whose turn comes too late does not blame its own requests: %s', async (_how, refuse) => {
+  const url = 'https://auth.example.com/token'
+  const endpoint = new LimitedEndpoint(0, refuse)
+  const first = managerAt(url, endpoint.fetch)
+  const asking = first.getToken('general').catch(() => {})
+  await pass(100)
+  const issuer = { tokenEndpoint: url, ...settings, maxWait: 50 }
+  const late = createTokenManager({ issuers: { general: issuer }, apis: [], fetch: endpoint.fetch })
+  const failed = await late.getToken('general').catch((error: Error) => error.message)
+  expect(failed).toContain(
+    ' is busy or down: others of this process are first; gave up after 1 try in 0 ms: ',
+  )
+  expect(failed).toMatch(/\(Retry-After: \d+ ms\)/)
+  expect(endpoint.requests).toHaveLength(1)
+  await pass(20_000)
+  await asking
+})
+
 test('what Retry-After says to all processes at once does not bring them back together again and again', async () => {
   vi.spyOn(Math, 'random').mockImplementation(new Random(1).next)
   const endpoint = new LimitedEndpoint(
