@@ -14,12 +14,13 @@ export function managedDispatch(dispatch: Dispatch, tokens: TokenManager): Dispa
   return (options: DispatchOptions, handler: Handler) => {
     const target = isRequest(options, handler) ? targetOf(options) : undefined
     if (target === undefined) return dispatch(options, handler)
-    const { url, path } = target
+    const { origin, url, path } = target
     const { api, pass, expect } = redirects.follow(url, tokens.route(url), options, handler)
     const headers = api && copyOf(options.headers)
     if (api === undefined) return dispatch(options, handler)
     if (hasAuthorization(headers)) return dispatch({ ...options, headers }, noting(api, handler))
-    return new ManagedCall({ ...options, path, headers }, { api, handler, dispatch, expect }).begin(pass)
+    const sent = { ...options, origin, path, headers }
+    return new ManagedCall(sent, { api, handler, dispatch, expect }).begin(pass)
   }
 }
 

@@ -10,7 +10,7 @@ import type { TokenManager } from '@tokenlane/core'
 import { openService } from '@tokenlane/testing'
 import * as undici7 from 'undici'
 import * as undici8 from 'undici-8'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { tokensInterceptor } from '../src/index.ts'
 
@@ -54,6 +54,27 @@ describe.each(versions)('undici $version', ({ undici }) => {
       'x-one': '1',
       authorization: expect.stringMatching(/^Bearer /),
     })
+  })
+
+  test('goes to the origin that it was made with, whatever becomes of the URL object or of its getters', async () => {
+    const elsewhere = await openScriptedApi()
+    onTestFinished(() => elsewhere.close())
+    const origin = new URL(api.url)
+    const made = withTokens().request({ origin, path: '/api/a', method: 'GET' })
+    // it waits for its token
+    origin.host = new URL(elsewhere.url).host
+    await (await made).body.dump()
+    let reads = 0
+    const flipping = {
+      path: '/api/b',
+      method: 'GET' as const,
+      get origin() {
+        return ++reads === 1 ? api.url : elsewhere.url
+      },
+    }
+    await (await withTokens().request(flipping)).body.dump()
+    expect(elsewhere.requests.filter(({ headers }) => headers.authorization !== undefined)).toEqual([])
+    expect(seen()).toContainEqual(['/api/a', true])
   })
 
   test.each<[string, (value: string) => unknown]>([
