@@ -5,7 +5,7 @@ import { copyOf } from './copy-of.ts'
 import type { formsOf } from './form.ts'
 import { hideOtherWays, hideRequestOf } from './hide-ways.ts'
 import { judgedTransport } from './judged-transport.ts'
-import { redirectRule, type RedirectContext } from './redirect-rule.ts'
+import { dropToken, redirectRule, type RedirectContext } from './redirect-rule.ts'
 import type { Target } from './target.ts'
 
 type Config = InternalAxiosRequestConfig
@@ -35,12 +35,14 @@ export async function attempt(
   // what a request said that dropped the token says nothing about it, nor does a redirect about the call
   const isUnwanted = (report: Report): boolean =>
     report.status >= 400 && judge({ ...report, status: redirects.judgedBy() ?? report.status }) === 'again'
-  const transport = judgedTransport(given, context, isUnwanted)
+  const transport = judgedTransport(given, { ...context, authorization }, isUnwanted)
   const { beforeRedirect } = redirects
 
   const settle = async (sent: Config): Promise<{ result: Outcome; response: AxiosResponse }> => {
     const hide = (holder: Partial<AxiosResponse> | undefined): void => {
       if (holder?.config === sent) holder.config = given
+      // an adapter of the caller's may hand on a copy
+      else dropToken(authorization, holder?.config?.headers)
       hideRequestOf(holder)
     }
     try {

@@ -1,4 +1,11 @@
-import { discardBody, hidingAgent, judgeResponses, type Report } from '@tokenlane/core/adapter'
+import {
+  discardBody,
+  encryptedOnly,
+  hidingAgent,
+  judgeResponses,
+  namesProxy,
+  type Report,
+} from '@tokenlane/core/adapter'
 import type { InternalAxiosRequestConfig } from 'axios'
 
 import { judgedFetchOptions, withoutRedirects } from './judged-fetch.ts'
@@ -13,6 +20,12 @@ export interface JudgedTransport {
   refused(): Refused | undefined
 }
 
+interface Sending {
+  readonly isFetch: boolean
+  readonly isHttps: boolean
+  readonly authorization: string
+}
+
 type Refused = () => Promise<Partial<Config>>
 
 /** Whether agents make the requests. Elsewhere, axios reads every body first. */
@@ -21,7 +34,7 @@ const hasAgents = !('Bun' in globalThis || 'Deno' in globalThis) && 'process' in
 /** Makes Node's adapter ask, or axios' adapter for `fetch`: each looks at its own options only. */
 export function judgedTransport(
   given: Config,
-  { isFetch, isHttps }: { readonly isFetch: boolean; readonly isHttps: boolean },
+  { isFetch, isHttps, authorization }: Sending,
   isUnwanted: (report: Report) => boolean,
 ): JudgedTransport {
   let refused: Refused | undefined
@@ -40,14 +53,16 @@ export function judgedTransport(
     refused = async () => ({ env: { ...given.env, fetch: again } })
     return new Response('', { status })
   }
-  const [own, other] = isHttps
-    ? (['httpsAgent', 'httpAgent'] as const)
-    : (['httpAgent', 'httpsAgent'] as const)
-  // axios keeps a tunnel for as long as its agent
-  const mayJudge = hasAgents && !isFetch && !(isHttps && mayTunnel(given))
+  const own = isHttps ? 'httpsAgent' : 'httpAgent'
+  const isNode = hasAgents && !isFetch
+  // axios keeps a tunnel for as long as its agent; before 1.16 it makes none
+  const isProxied = isNode && isHttps && (given.proxy ?? namesProxy()) !== false
   const options = {
-    [own]: mayJudge ? agentFor(given[own], isHttps, onRequest) : hidingAgent<unknown>(given[own]),
-    [other]: hidingAgent<unknown>(given[other]),
+    httpAgent: isProxied
+      ? encryptedOnly(given.httpAgent, authorization)
+      : hidingAgent<unknown>(given.httpAgent),
+    httpsAgent: hidingAgent<unknown>(given.httpsAgent),
+    ...(isNode && !isProxied && { [own]: agentFor(given[own], isHttps, onRequest) }),
     ...(isFetch ? judgedFetchOptions(given, judge) : { fetchOptions: withoutRedirects(given) }),
   }
   return { options, refused: () => refused }
@@ -69,9 +84,4 @@ function agentFor(given: unknown, isHttps: boolean, onRequest: OnRequest): unkno
   const { options } = agent as { readonly options?: { readonly proxyEnv?: unknown } }
   // axios replaces it where it is not to use its proxy
   return options?.proxyEnv === undefined ? hidingAgent(agent, onRequest) : given
-}
-
-function mayTunnel({ proxy }: Config): boolean {
-  if (proxy !== undefined) return proxy !== false
-  return ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'].some((name) => process.env[name])
 }

@@ -38,7 +38,7 @@ export function redirectRule(
       const stays = judgedBy === undefined && asAsked && tokens.route(String(options['href'])) === api
       if (options['method'] !== method) acted()
       if (stays) return
-      drop(authorization, options['headers'] as Record<string, unknown>)
+      dropToken(authorization, options['headers'])
       judgedBy ??= response.statusCode
     },
   }
@@ -50,6 +50,7 @@ function destinationOf(options: Record<string, unknown>): string {
     .join(' ')
 }
 
-function drop(authorization: string, headers: Record<string, unknown>): void {
-  for (const name of Object.keys(headers)) if (headers[name] === authorization) delete headers[name]
+export function dropToken(authorization: string, headers: unknown): void {
+  const fields = Object(headers) as Record<string, unknown>
+  for (const name of Object.keys(fields)) if (fields[name] === authorization) delete fields[name]
 }

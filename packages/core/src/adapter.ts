@@ -23,6 +23,7 @@ export {
   isReplayable,
   isReplayableRequest,
   requestClass,
+  urlOf,
   withToken,
   type HeaderFields,
 } from './client/given-request.ts'
@@ -31,6 +32,7 @@ export { asyncContext, type AsyncContext } from './runtime/builtin-module.ts'
 export { OutgoingRequest } from './follow/outgoing-request.ts'
 export { sendWithinApi, type OutgoingCall } from './follow/send-within-api.ts'
 export { hideRequest, hidingAgent } from './client/hide-request.ts'
+export { encryptedOnly, namesProxy } from './client/encrypted-only.ts'
 export { didYouMean } from './options/nearest.ts'
 export { printable } from './foreign-text.ts'
 export { agentSettings, mustKeepFloor } from './tls/tls-floor.ts'

@@ -5,6 +5,7 @@ import {
   mustKeepFloor,
   refuseArgument,
   sendWithinApi,
+  urlOf,
   type Api,
   type TokenManager,
 } from '@tokenlane/core/adapter'
@@ -81,7 +82,7 @@ export function createFetch(
   }
   const send = (asked: Asked): Promise<Response> => {
     const [input, init] = asked
-    const url = isRequest(input) ? input.url : String(input)
+    const url = isRequest(input) ? urlOf(input) : String(input)
     const api = tokens.route(url)
     if (api === undefined) return base(...asked)
     if (isRequest(input) || isRequest(init)) {

@@ -14,7 +14,8 @@ import { ownInit, standard, type TokenlaneRequestInit } from './given-init.ts'
 /** Whether this is a `Request`. The tag recognizes one of another realm or package, too. */
 export function isRequest(value: unknown): value is Request {
   const tag = (value as { readonly [Symbol.toStringTag]?: unknown } | null | undefined)?.[Symbol.toStringTag]
-  return tag === 'Request'
+  // `fetch` reads an object that only says so as a URL
+  return tag === 'Request' && !Object.hasOwn(value as object, Symbol.toStringTag)
 }
 
 /**

@@ -194,6 +194,9 @@ export class Call {
       else pass.release()
       this.#addToken(options, hop, pass)
     } catch (error) {
+      this.#body?.release()
+      // got cancels the body, and Node rejects unhandled where a form is canceled that it still reads
+      if (this.#form?.isIn(options.body) === true) (options.body as unknown as ReadableStream).getReader()
       // got ends the call by itself where the body fails, but not where it is only destroyed
       if (this.#body?.death !== undefined) throw closed(this.#body.death)
       const { stack } = this.#madeAt

@@ -7,6 +7,7 @@ import {
   OutgoingRequest,
   refuseArgument,
   sendWithinApi,
+  urlOf,
   watchBody,
   withCause,
   type Api,
@@ -71,8 +72,11 @@ export class Call {
     return admitted.then(hold, (reason: unknown) => {
       waiting.abandon()
       this.#death = waiting.death
-      if (waiting.death === undefined && this.#noToken === undefined)
+      if (waiting.death === undefined && this.#noToken === undefined) {
+        // ky cancels the body, and Node rejects unhandled where a form is canceled that it still reads
+        if (this.#options.body instanceof FormData) request.body?.getReader()
         throw asErrorOf(reason, { request, options: this.#options })
+      }
       // ky makes its own errors where its `fetch` fails, or takes too long
       return request
     })
@@ -126,7 +130,7 @@ export class Call {
   }
 
   async #sendBare(request: Request, call: Promise<Response>): Promise<Response> {
-    const own = hasOwnAuthorization(request) ? this.#attached.route(request.url) : undefined
+    const own = hasOwnAuthorization(request) ? this.#attached.route(urlOf(request)) : undefined
     const response = await call
     own?.kept(response.status)
     return response
@@ -149,7 +153,7 @@ export class Call {
     // a hook may have set one meanwhile
     if (hasOwnAuthorization(request)) return undefined
     // the request that waited has the same URL still
-    return this.#held?.request === request ? this.#held.api : this.#attached.route(request.url)
+    return this.#held?.request === request ? this.#held.api : this.#attached.route(urlOf(request))
   }
 
   #asks(request: Request): SendOptions {

@@ -29,6 +29,16 @@ describe("the caller's hooks", () => {
     expect([admitted(), tokenRequests()]).toEqual([0, 0])
   })
 
+  test('may hand on a request whose `url` is another one than it goes to, which decides', async () => {
+    const { seen, fetch } = answering()
+    const lying = Object.defineProperty(new Request('https://elsewhere.example/'), 'url', {
+      value: weblink('records'),
+    })
+    await client(weblink('records'), { fetch, hooks: { beforeRequest: [() => lying] } })
+    expect(seen).toEqual([null])
+    expect(admitted()).toBe(0)
+  })
+
   test('may answer or fail themselves, without a wait', async () => {
     const { fetch } = answering(503)
     const answer = new Response('made up')

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { setImmediate as turn } from 'node:timers/promises'
 
 import { expect } from 'vitest'
 
@@ -52,7 +53,26 @@ export const bodies: ScenarioGroup = {
         expect([stage.calls(), stage.tokenRequests()]).toEqual([2, 1])
       }),
     ),
+    scenario('that is not sent for want of a token leaves no rejection behind', file, async (stage) => {
+      const { tokens, client } = stage.open()
+      await tokens.close()
+      const unhandled: unknown[] = []
+      const keep = (reason: unknown): void => void unhandled.push(reason)
+      process.on('unhandledRejection', keep)
+      await client.refusal({ url: 'echo', method: 'POST', body: file() })
+      // Node reads a form from the start, so that it has read that of the call when it has read another one
+      await new Response(file().value as FormData).arrayBuffer()
+      await turn()
+      process.off('unhandledRejection', keep)
+      expect(unhandled).toEqual([])
+    }),
   ],
+}
+
+function file(): RequestBody {
+  const value = new FormData()
+  value.set('file', new File(['x'.repeat(200_000)], 'file.txt'))
+  return { kind: 'FormData', value }
 }
 
 /** What the API says of our bytes where they arrive whole. By Web Crypto, which every runtime has. */

@@ -56,6 +56,11 @@ export function requestClass(request: Request): typeof Request {
   return prototype.constructor as typeof Request
 }
 
+/** Returns where a request is sent, whatever a subclass or a property of its own says in the place of `url`. */
+export function urlOf(request: Request): string {
+  return Reflect.get(requestClass(request).prototype, 'url', request)
+}
+
 type Probe = new (request: Request, init: RequestInit) => Request
 
 /** By class of `Request`: its error if a body that was made of a stream is sent in the mode `no-cors`. */

@@ -1,6 +1,6 @@
 import type { SendOptions } from '../send/api.ts'
 import type { OutgoingCall } from './send-within-api.ts'
-import { requestClass, withToken } from '../client/given-request.ts'
+import { requestClass, urlOf, withToken } from '../client/given-request.ts'
 
 /** What a `Request` does not say about its call. */
 export interface OutgoingOptions extends Omit<SendOptions, 'method' | 'signal' | 'url'> {
@@ -59,7 +59,7 @@ export class OutgoingRequest implements OutgoingCall {
   }
 
   get url(): URL {
-    return new URL(this.#request.url)
+    return new URL(urlOf(this.#request))
   }
 
   get init(): RequestInit {
@@ -80,7 +80,7 @@ export class OutgoingRequest implements OutgoingCall {
     // set in either case: a request that is made anew does not have the mode of the given one
     sent.redirect = this.followsRedirects ? 'manual' : this.#request.redirect
     if (text !== undefined && this.#wasSent)
-      return [this.#request.url, { ...this.init, method: this.method, body: text, ...sent }]
+      return [urlOf(this.#request), { ...this.init, method: this.method, body: text, ...sent }]
     this.#wasSent = true
     return [this.#nextCopy() ?? this.#request, sent]
   }
@@ -91,7 +91,7 @@ export class OutgoingRequest implements OutgoingCall {
   }
 
   ended(): void {
-    if (this.#copy !== undefined) cancelBody(this.#copy)
+    if (this.#copy !== undefined) this.#cancel(this.#copy)
   }
 
   failed(reason: unknown): void {
@@ -99,7 +99,7 @@ export class OutgoingRequest implements OutgoingCall {
     try {
       // an unsent body is let go of as `fetch` does it, which reaches the stream that it was made of
       const unsent = this.#wasSent ? this.#copy : new (requestClass(request))(request)
-      if (unsent !== undefined) cancelBody(unsent, reason)
+      if (unsent !== undefined) this.#cancel(unsent, reason)
     } catch {
       // the caller has used the body meanwhile
     }
@@ -110,9 +110,11 @@ export class OutgoingRequest implements OutgoingCall {
     this.#copy = this.replayable ? next?.clone() : undefined
     return next
   }
-}
 
-/** Not awaited: it resolves once every copy of the body has ended. */
-function cancelBody({ body }: Request, reason?: unknown): void {
-  body?.cancel(reason).catch(() => {})
+  /** Not awaited: it resolves once every copy of the body has ended. */
+  #cancel({ body, headers }: Request, reason?: unknown): void {
+    // Node reads all of a form at once, and rejects unhandled where that is canceled
+    const isForm = this.replayable && headers.get('content-type')?.startsWith('multipart/') === true
+    if (!isForm) body?.cancel(reason).catch(() => {})
+  }
 }
