@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { client } from '../../test/fake-issuer.ts'
+import { MemoryStore } from '../../test/memory-store.ts'
 import { answer, apiOf } from '../../test/one-api.ts'
+import { createRateLimiter, type LimitedApi } from '../fleet.ts'
 import type { TokenManager } from '../index.ts'
 
 let warned: { text: string; code: string }[] = []
@@ -143,6 +145,49 @@ test('a secret that expires is a warning at each of its thresholds', () => {
       code: 'TOKENLANE_SECRET_EXPIRING',
     },
   ])
+})
+
+test('a shared store and a shared budget that fail are one warning each', async () => {
+  const { sharedStore } = await import('../fleet.ts')
+  const store = new MemoryStore()
+  store.before = () => {
+    throw Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
+  }
+  const made: LimitedApi[] = []
+  const { tokens } = fakeService(
+    {},
+    {
+      observe: undefined,
+      store: sharedStore(store),
+      apis: [
+        {
+          baseUrl: 'https://api.example.com/',
+          issuer: 'general',
+          ratePolicy: { limits: [{ quota: 5, window: 1_000 }] },
+        },
+      ],
+      limiter(api) {
+        made.push(api)
+        return createRateLimiter()
+      },
+    },
+  )
+  await tokens.getToken('general')
+  for (let failure = 0; failure < 2; failure += 1) {
+    made[0]?.failed('READONLY')
+    made[0]?.recovered()
+  }
+  expect(warned).toEqual([
+    {
+      text: 'token store: failed (ECONNREFUSED); this process requests its own tokens',
+      code: 'TOKENLANE_STORE_FAILED',
+    },
+    {
+      text: 'https://api.example.com/: the shared rate budget failed (READONLY); this process uses only its own share',
+      code: 'TOKENLANE_LIMITER_FAILED',
+    },
+  ])
+  await tokens.close()
 })
 
 test('many failures do not keep a warning of another kind from being printed', async () => {
