@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { client } from '../../test/fake-issuer.ts'
-import { MemoryStore } from '../../test/memory-store.ts'
 import { answer, apiOf } from '../../test/one-api.ts'
 import { createRateLimiter, type LimitedApi } from '../fleet.ts'
 import type { TokenManager } from '../index.ts'
@@ -147,18 +146,12 @@ test('a secret that expires is a warning at each of its thresholds', () => {
   ])
 })
 
-test('a shared store and a shared budget that fail are one warning each', async () => {
-  const { sharedStore } = await import('../fleet.ts')
-  const store = new MemoryStore()
-  store.before = () => {
-    throw Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
-  }
+test('a shared budget that fails is one warning', async () => {
   const made: LimitedApi[] = []
   const { tokens } = fakeService(
     {},
     {
       observe: undefined,
-      store: sharedStore(store),
       apis: [
         {
           baseUrl: 'https://api.example.com/',
@@ -178,10 +171,6 @@ test('a shared store and a shared budget that fail are one warning each', async 
     made[0]?.recovered()
   }
   expect(warned).toEqual([
-    {
-      text: 'token store: failed (ECONNREFUSED); this process requests its own tokens',
-      code: 'TOKENLANE_STORE_FAILED',
-    },
     {
       text: 'https://api.example.com/: the shared rate budget failed (READONLY); this process uses only its own share',
       code: 'TOKENLANE_LIMITER_FAILED',

@@ -21,7 +21,6 @@ const subjectsOf: {
   'rejection.repeated': ({ issuer, api }) => `${issuer} ${api}`,
   'scope.narrowed': ({ issuer, missing }) => `${issuer} ${missing.join(' ')}`,
   'secret.expiring': ({ issuer, clientId, threshold }) => `${issuer} ${clientId} ${threshold}`,
-  'store.failed': ({ reason }) => reason,
   'limiter.failed': ({ reason }) => reason,
   'renewal.failed': ({ tokenStillValid, reason }) => (tokenStillValid ? undefined : reason),
 }
